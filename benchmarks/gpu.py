@@ -37,7 +37,7 @@ from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import WeightedLedger
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Objective, SubsetScorer
-from bayesieve.search.path import GreedyWeights, WeightedProblem, WeightRules
+from bayesieve.search.path import TermObjective, WeightedProblem, WeightRules
 from gpu_clocks import Watched, median, spoken, timed
 from gpu_tables import (
     held_rows,
@@ -281,7 +281,7 @@ def weights(args):
             upload = time.perf_counter() - start
             problem = WeightedProblem(ledger, np.zeros(2, np.int64), rules)
             start, n_terms = time.perf_counter(), 0
-            for step in GreedyWeights([problem], rules).steps():
+            for step in TermObjective([problem], rules).walk():
                 n_terms = len(step.terms)
             path = time.perf_counter() - start
             scan = median(lambda ledger=ledger: ledger.slopes(range(n)), 5)

@@ -10,7 +10,7 @@ from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT, Folded
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import SubsetScorer
-from bayesieve.search.path import GreedyWeights, WeightedProblem
+from bayesieve.search.path import TermObjective, WeightedProblem
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 from ledgers import (
     Travelling,
@@ -241,7 +241,7 @@ def test_a_path_over_parts_is_the_path(n_parts):
     rules = whole._rules
     parts = Partitioned(weighing._ledger(0, rows, left_out=True).cut(n_parts))
     problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
-    for one, two in zip(whole.steps(), GreedyWeights([problem], rules).steps(), strict=True):
+    for one, two in zip(whole.walk(), TermObjective([problem], rules).walk(), strict=True):
         assert (one.terms, one.gain, one.loss) == (two.terms, two.gain, two.loss)
         assert (one.weights[0] == two.weights[0]).all()
 

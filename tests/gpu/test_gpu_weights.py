@@ -10,7 +10,7 @@ from bayesieve.engine.contract import Partitioned
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
-from bayesieve.search.path import GreedyWeights, WeightedProblem
+from bayesieve.search.path import TermObjective, WeightedProblem
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
 from ledgers import check_alike, same_answers, single
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
@@ -65,7 +65,7 @@ def test_parts_add_up_and_paths_are_the_same(device):
     greedy = weighing.greedy(0.5)
     rules = greedy._rules
     problem = WeightedProblem(parts, weighing._constants(weighing.problems[0]), rules)
-    for one, two in zip(greedy.steps(), GreedyWeights([problem], rules).steps(), strict=True):
+    for one, two in zip(greedy.walk(), TermObjective([problem], rules).walk(), strict=True):
         assert (one.terms, one.gain, one.loss) == (two.terms, two.gain, two.loss)
         np.testing.assert_array_equal(one.weights[0], two.weights[0])
 

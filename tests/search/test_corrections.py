@@ -66,7 +66,7 @@ def test_corrections_are_the_minimum_of_the_definition(slope):
     models = ["density", "categorical", "bernoulli"]
     weighing = weighing_of(X.astype(float), y, models, True)
     greedy = weighing.greedy(0.1)
-    state = list(greedy.steps())[-1]
+    state = list(greedy.walk())[-1]
     terms, freedom = list(state.terms), 0.64
     assert any(t >= 3 for t in terms)
     (problem,) = greedy._problems

@@ -43,7 +43,7 @@ def test_a_path_begins_with_these_terms_and_goes_on_with_what_promises_most(star
     weighing = weighing_of(X, y, MODELS_OF_MIXED, True, plan)
     term_of = {pair.columns: 6 + p for p, pair in enumerate(weighing.pairs)}
     wanted = [term_of[term] if len(term) == 2 else term[0] for term in start]
-    steps = list(weighing.greedy(price).steps())
+    steps = list(weighing.greedy(price).walk())
     assert [step.unit for step in steps[:3]] == [-1, *wanted]
     assert [step.gain for step in steps[1:3]] == [np.inf, np.inf]
     assert len(steps) > 3

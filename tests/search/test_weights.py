@@ -21,7 +21,7 @@ from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, terms_
 
 def last_state(weighing, price=0.2):
     greedy = weighing.greedy(price)
-    return greedy, list(greedy.steps())[-1]
+    return greedy, list(greedy.walk())[-1]
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -47,7 +47,7 @@ def test_left_out_scores_equal_brute_force(paired):
 def test_weights_are_whole_sixteenths_and_the_loss_falls():
     X, y = mixed(1)
     weighing = weighing_of(X, y, MODELS_OF_MIXED)
-    steps = list(weighing.greedy(0.2).steps())
+    steps = list(weighing.greedy(0.2).walk())
     for step in steps:
         assert ((step.weights[0] >= 0) & (step.weights[0] <= 16)).all()
         assert (step.weights[0].max(1, initial=1) > 0).all()
@@ -115,7 +115,7 @@ def test_threads_do_not_change_a_path(weights):
     for threads in (1, 2, 3):
         with Threads(threads) as pool:
             weighing = weighing_of(X, y, ["bernoulli"] * 40, threads=pool, weights=given)
-            found.append(list(weighing.greedy(1.0).steps()))
+            found.append(list(weighing.greedy(1.0).walk()))
     for other in found[1:]:
         assert len(other) == len(found[0]) > 10
         for one, two in zip(found[0], other, strict=True):
@@ -129,7 +129,7 @@ def test_repeated_rows_count_as_so_many_rows():
     times = np.random.default_rng(1).integers(1, 4, len(y))
     once = weighing_of(X, y, MODELS_OF_MIXED, weights=times)
     again = weighing_of(np.repeat(X, times, 0), np.repeat(y, times), MODELS_OF_MIXED)
-    for one, two in zip(once.greedy(0.5).steps(), again.greedy(0.5).steps(), strict=True):
+    for one, two in zip(once.greedy(0.5).walk(), again.greedy(0.5).walk(), strict=True):
         assert one.terms == two.terms
         assert one.loss == pytest.approx(two.loss, abs=1e-9)
         assert (one.weights[0] == two.weights[0]).all()
@@ -140,7 +140,7 @@ def test_a_higher_price_ends_the_same_path_earlier():
     y = rng.integers(0, 3, 400)
     X = (rng.random((400, 20)) < 0.3 + 0.02 * np.arange(20) * (y[:, None] == 1)).astype(float)
     weighing = weighing_of(X, y, ["bernoulli"] * 20, 5)
-    low, high = (list(weighing.greedy(price).steps()) for price in (0.1, 3.0))
+    low, high = (list(weighing.greedy(price).walk()) for price in (0.1, 3.0))
     assert 2 < len(high) < len(low)
     at = until(low, 3.0)
     assert low[at].terms == high[-1].terms
@@ -152,7 +152,7 @@ def test_many_classes_use_a_bound_on_the_curvature():
     y = np.repeat(np.arange(40), 20)
     X = ((y[:, None] >> np.arange(6)) & 1) ^ (rng.random((800, 6)) < 0.05)
     weighing = weighing_of(X.astype(float), y, ["bernoulli"] * 6)
-    steps = list(weighing.greedy(1.0).steps())
+    steps = list(weighing.greedy(1.0).walk())
     assert len(steps[-1].terms) == 6
     assert steps[-1].loss < 0.6 * steps[0].loss
 

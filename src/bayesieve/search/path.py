@@ -22,6 +22,7 @@ from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, Ratios, weigh
 from .corrections import LATE_FREEDOM, PAIR_SHARE, Corrections, Form, promises, swap
 from .objective import Objective, Scorer
 from .progress import in_features
+from .strategies.greedy import GainSearch
 
 # A subset that is just within the margin stays so, however the machine rounds.
 _ROUNDING = 1e-12
@@ -415,7 +416,7 @@ class Recorder:
         self._selected = wanted
 
 
-# -- The greedy path of weighted terms: add the best, visit all, let go of what has no weight ------
+# -- Weights of terms as an objective: add, visit all, let go of what has no weight ----------------
 
 # Every candidate's gain is that of one Newton step of its weights, from integer sums by code.  A
 # step is kept only where the exact loss of rows left out, an integer, falls with the penalty.
@@ -730,13 +731,15 @@ def surest(gains: Floats) -> Floats:
     return found
 
 
-class GreedyWeights:
-    """Walks the path over one problem, or over several that share their terms.
+class TermObjective:
+    """The weights of terms, of one problem or of several that share their terms.
+
+    A search of terms (`GainSearch`) asks what each term would gain, and adds the best.
 
     Parameters
     ----------
     problems : at least one.
-    rules : what the path may do.
+    rules : what may be done.
     told : hears of every state: the number of terms, and the loss.
     """
 
@@ -749,36 +752,43 @@ class GreedyWeights:
         self._problems, self._rules, self._told = problems, rules, told
         self.units: list[int] = []
         self.open = rules.allowed.copy()
-        self.is_late = self._resumed = False
+        self.now: WeightState | None = None  #: the last state
+        self.is_late = False
+        self._late_room = rules.most
 
-    def steps(self) -> Iterator[WeightState]:
+    def walk(self) -> Iterator[WeightState]:
         """One state after the other, the start first; where it goes on, those that are to come."""
-        if not self._resumed:
-            yield self.state(-1, 0.0)
-        for unit in (*self._rules.start, *self._rules.kept):
-            stays = unit in self._rules.kept
-            if self.open[unit] or (stays and unit not in self.units):
-                yield self._add(unit, np.inf)
-        # Units close as they come: a path that goes on has as many steps left as it had.
-        come = int(self._rules.allowed.sum()) - int(self.open.sum())
-        for _ in range(2 * self._rules.most + 2 - come):
-            room = self._rules.most - self.n_terms
-            unit, gain = self._best(room)
-            if unit < 0:
-                break
-            yield self._add(unit, gain)
-        if self._rules.late < np.inf and self.units:
-            yield from self._late_steps()
+        for _ in GainSearch().steps(self):
+            assert self.now is not None
+            yield self.now
 
-    def _late_steps(self) -> Iterator[WeightState]:
-        """Terms that speak only together with others enter by what correcting them would gain."""
+    def begin(self) -> bool:
+        """Take the start down as a state; False where states were taken before."""
+        if self.now is None:
+            self.now = self.state(-1, 0.0)
+            return True
+        return False
+
+    @property
+    def first(self) -> list[int]:
+        """Units that come first, whatever they gain."""
+        kept = self._rules.kept
+        return [
+            unit
+            for unit in dict.fromkeys((*self._rules.start, *kept))
+            if self.open[unit] or (unit in kept and unit not in self.units)
+        ]
+
+    def begin_late(self) -> bool:
+        """Let terms enter that speak only together with others, by what correcting them gains."""
+        if self._rules.late == np.inf or not self.units:
+            return False
         self.is_late = True
         self._correct()
-        for _ in range(self._rules.most):
-            unit, gain = self._best(self._rules.most - self.n_terms, late=True)
-            if unit < 0:
-                break
-            yield self._add(unit, gain)
+        return True
+
+    def end_late(self) -> None:
+        """Take the provisional corrections off again."""
         for problem in self._problems:
             problem.restore(self.terms, problem.weights[list(self.terms)], problem.constants)
 
@@ -819,7 +829,7 @@ class GreedyWeights:
             self._problems, last.weights, last.constants, strict=True
         ):
             problem.restore(last.terms, weights, constants)
-        self._resumed = True
+        self.now = last
         unit_of = {term: u for u, unit in enumerate(self._rules.units) for term in unit}
         self.units = list(dict.fromkeys(unit_of[term] for term in last.terms))
         self.open[[state.unit for state in states if state.unit >= 0]] = False
@@ -864,24 +874,29 @@ class GreedyWeights:
         terms = [term for unit in self._rules.units for term in unit]
         return np.array(terms, np.int64), sizes
 
-    def _best(self, room: int, late: bool = False) -> tuple[int, float]:
-        """The unit that gains most beyond its price, the first of equals; -1: none does."""
+    def best_gain(self) -> tuple[int, float] | None:
+        """The unit that gains most beyond its price, the first of equals; None: none does."""
         rules, (members, sizes) = self._rules, self._members
-        fits = self.open & (sizes <= room)
+        fits = self.open & (sizes <= rules.most - self.n_terms)
         units = np.flatnonzero(fits)
-        if not units.size:
-            return -1, 0.0
+        # Units close as they come, and what left does not come again.
+        come = int(rules.allowed.sum()) - int(self.open.sum())
+        left = self._late_room if self.is_late else 2 * rules.most + 2 - come
+        if not units.size or left <= 0:
+            return None
         terms = members[np.repeat(fits, sizes)]
-        price = max(rules.price, rules.late) if late else rules.price
-        net = self.gains(terms, late) - rules.extra[terms] - price
+        price = max(rules.price, rules.late) if self.is_late else rules.price
+        net = self.gains(terms, self.is_late) - rules.extra[terms] - price
         firsts = np.append(0, np.cumsum(sizes[units]))[:-1]
         each = np.add.reduceat(net, firsts)
         best = int(each.argmax())
         if each[best] < 0:
-            return -1, 0.0
+            return None
         return int(units[best]), float(each[best] + price * sizes[units[best]])
 
-    def _add(self, unit: int, gain: float) -> WeightState:
+    def add(self, unit: int, gain: float = np.inf) -> None:
+        """Raise the weights of a unit, visit all others, and let go of what has no weight."""
+        self._late_room -= self.is_late
         self.units.append(unit)
         self.open[unit] = False
         self._sweep([unit])
@@ -893,7 +908,7 @@ class GreedyWeights:
             idle = not any(problem.says(members) for problem in self._problems)
             if idle and each not in self._rules.kept:
                 self.units.remove(each)
-        return self.state(unit, gain)
+        self.now = self.state(unit, gain)
 
     def _sweep(self, units: Sequence[int]) -> None:
         for problem in self._problems:

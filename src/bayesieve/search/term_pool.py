@@ -41,9 +41,9 @@ from ..models.registry import MODELS
 from .corrections import Form
 from .path import (
     LOG_LOSS,
-    GreedyWeights,
     Path,
     TermBook,
+    TermObjective,
     TermPage,
     WeightedProblem,
     WeightRules,
@@ -726,7 +726,7 @@ class Weighing:
 
     # -- the path ------------------------------------------------------------------------------
 
-    def greedy(self, price: float) -> GreedyWeights:
+    def greedy(self, price: float) -> TermObjective:
         """The path at this price, from its start."""
         first = self.problems[0]
         # What corrections promise is not judged by groups.
@@ -753,7 +753,7 @@ class Weighing:
                 self._guide(g), self._constants(rows), mine, cache(partial(self._form, g))
             )
             made.append(problem)
-        return GreedyWeights(made, rules, self.plan.told)
+        return TermObjective(made, rules, self.plan.told)
 
     def _form(self, g: int, term: int) -> Form | None:
         """How the codes of a term lie; None: it must rise or fall with its number as it is."""
@@ -966,7 +966,7 @@ def reweigh(
     order = list(columns)
     weighing = weighing_of(sample, models, order, family, class_weight, threads, mates)
     kept = list(range(len(order)))
-    *_, last = weighing.greedy(0.0).steps()
+    *_, last = weighing.greedy(0.0).walk()
     place = np.argsort(order).tolist()
     book = weighing.book([last], kept)
     priors = read_log_priors(family.priors, len(sample.classes))

@@ -224,7 +224,7 @@ class _Walk:
         weighing = Weighing(self.fold.train, replace(plan, corrections=False), self.pairs, threads)
         told = weighing.n_candidates, self.fold.train[0].groups is not None
         prices = {i: each.amount(*told) for i, each in self.options.items()}
-        steps = list(weighing.greedy(min(prices.values())).steps())
+        steps = list(weighing.greedy(min(prices.values())).walk())
         ends = {i: until(steps, price) for i, price in prices.items()}
         wanted = sorted(set(ends.values()))
         known: dict[int, list[float]] = {at: [] for at in wanted}
@@ -291,7 +291,7 @@ class _Freedoms:
         weighing = Weighing(self.fold.train, plan, self.option.pairs, threads)
         greedy = weighing.greedy(self.option.amount(weighing.n_candidates))
         plain = last = greedy.state(-1, 0.0)
-        for last in greedy.steps():
+        for last in greedy.walk():
             if not greedy.is_late:
                 plain = last
         (batch,) = self.fold.test
@@ -501,7 +501,7 @@ def _walk_path(
             records.take(state)
         return True
 
-    stopped = run.follow(greedy.steps(), take, lambda: bool(path.steps))
+    stopped = run.follow(greedy.walk(), take, lambda: bool(path.steps))
     if option.freedom > 0:
         path.correct(list(greedy.corrected(path.states, option.freedom, option.slope)))
     if run.line is not None:
