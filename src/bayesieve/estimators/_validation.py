@@ -816,7 +816,7 @@ PRESETS = ("few", "balanced", "accurate")
 FEW = 10
 
 #: At most so many terms of a weighted model.
-TERMS = {"few": FEW, "balanced": 20, "accurate": 60, None: 60}
+TERMS = {"few": 8, "balanced": 18, "accurate": 60, None: 18}
 
 # Steps without a better subset after which a phase ends; together they must bring this share of all
 # that was gained, or a table of many rows is searched for gains that nobody would keep.

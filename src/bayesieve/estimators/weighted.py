@@ -185,16 +185,18 @@ def _fingerprints(
 class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     """Weighted naive Bayes: few terms (columns and interactions) with per-class weights.
 
-    score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)].  A term is a column, or a pair
-    of columns that tell more together than each alone; its table is made of counts.  A weight is a
-    whole number of sixteenths from 0 to 1: evidence that other terms already gave counts less, and
-    a term speaks for the classes about which it knows something.  Terms are found one by one, by
-    the conditional log-likelihood of rows that are left out of their own tables.
+    score_k = b_k + sum over terms of w_tk log [P(x_t | k) / P(x_t)] + D_tk(x_t).  A term is a
+    column, or a pair of columns that tell more together than each alone; its table is made of
+    counts.  A weight is a whole number of sixteenths from 0 to 1: evidence that other terms already
+    gave counts less, and a term speaks for the classes about which it knows something.  Terms are
+    found one by one, by the conditional log-likelihood of rows that are left out of their own
+    tables.  D is a small correction: what the rows show against what all terms together expect, no
+    further than its own rows allow.
 
     Parameters
     ----------
     max_terms : int or "auto", default="auto"
-        At most so many terms: 60, unless the preset says fewer.
+        At most so many terms: 18, unless the preset says otherwise.
     pairs : bool or "auto", default="auto"
         Pairs of columns among the terms: by folds within the training rows, always, or never.
     price : float or "auto", default="auto"
@@ -241,12 +243,12 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         What decides on pairs and price: folds within the training rows, or a part of them as in
         `NaiveBayesSelector`, such as the latest.  Terms and weights are fitted on all rows.
     preset : {"few", "balanced", "accurate"}, optional
-        Fills what is "auto": at most 10 terms, of families one column at most; at most 20 terms; at
-        most 60, as without a preset.
+        Fills what is "auto": at most 8 terms, of families one column at most; at most 18 terms, as
+        without a preset; at most 60.
     engine : {"threads", "dask", "gpu"}, DaskEngine or GpuEngine, optional
         Who keeps the rows: this process, workers of a Dask cluster (for a Dask collection, by
         default those of the current client), or a GPU; the model is the same.
-    corrections : bool or (float, float), default=False
+    corrections : bool or (float, float), default=True
         Are tables corrected for what the other terms leave unexplained?  As freely as folds within
         the training rows find it to pay, or not at all; or squared nat by which a table may change,
         and by which a line along a number's ranks may rise in a standard deviation.  With groups:
@@ -331,7 +333,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         preset: str | None = None,
         engine: object = None,
         start: Iterable[object] | None = None,
-        corrections: bool | tuple[float, float] = False,
+        corrections: bool | tuple[float, float] = True,
     ):
         self.max_terms = max_terms
         self.pairs = pairs

@@ -591,7 +591,7 @@ def _decide(
         found = choose_options(rows, task.plan, options, folds, threads, pause, late)
         if first.weights.sum() > _ENOUGH_ROWS:
             folds = folds[:1]
-        free = free and found[0].price < math.inf
+        free = free and found[0].price != math.inf
     if not free or late():
         return found[0], not late()
     if run.clock.limit is not None:
