@@ -205,7 +205,7 @@ MUTATIONS = (
     ),
     # Criteria.
     Mutation(  # 26: every class counts alike
-        "criteria/rows.py",
+        "criteria/base.py",
         "sum(factor * int(cell) for factor, cell in zip(self.factors, line, strict=True))",
         "sum(int(cell) for factor, cell in zip(self.factors, line, strict=True))",
         CRITERIA,
@@ -217,7 +217,7 @@ MUTATIONS = (
         CRITERIA,
     ),
     Mutation(  # 28: equal scores count for the positive
-        "criteria/rows.py",
+        "criteria/auc.py",
         "below.append(2 * np.cumsum(counts) - counts)",
         "below.append(2 * np.cumsum(counts))",
         CRITERIA,
