@@ -18,7 +18,7 @@ from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.files.text import as_read
 from ..data.pack import pack
-from ..data.split import later_rows
+from ..data.sample import later_rows
 from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
 from .options import Settings

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
 from ..data.kernels.options import CHI2, FREE
-from ..data.split import find_splits, middle_rows
+from ..data.sample import find_splits, middle_rows
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS

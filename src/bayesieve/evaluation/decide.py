@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
 from ..data.result import Columns, Fields, Result
-from ..data.split import group_numbers, middle_rows, read_groups_of_rows
+from ..data.sample import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
 from ..estimators.deploy import bayes_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes

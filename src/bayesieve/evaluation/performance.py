@@ -14,8 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, Bools, Floats, plain_value
 from ..data.result import Result
-from ..data.sample import Sample, read_sample, read_weights
-from ..data.split import group_numbers, read_groups_of_rows
+from ..data.sample import Sample, group_numbers, read_groups_of_rows, read_sample, read_weights
 from ..estimators.base import ChosenColumns, procedure_of
 from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.naive_bayes import NaiveBayes
