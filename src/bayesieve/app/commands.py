@@ -14,14 +14,20 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array, Foreign
+from ..checks import Array, BadUseError, Foreign, some
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
-from ..data.files.atomic import write_text
-from ..data.files.base import BadUseError, check_width, some
+from ..data.files.base import check_width
 from ..data.files.formats import Column, format_of, read_batches
-from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
+from ..data.files.output import (
+    check_file,
+    check_folder,
+    check_new,
+    output_file,
+    output_folder,
+    write_text,
+)
 from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
@@ -256,7 +262,7 @@ def write_result(
     `chosen` are the columns of selected.csv beside the rank, `path` those of path.csv; `safe_csv`
     lets no text be taken for a formula by a spreadsheet.
     """
-    with whole_folder(out) as folder:
+    with output_folder(out) as folder:
         save_model(model, folder / "model.json")
         rows = [[i + 1, *row] for i, row in enumerate(zip(*chosen.values(), strict=True))]
         write_rows(folder / "selected.csv", ["rank", *chosen], rows, safe_csv)
@@ -382,7 +388,7 @@ def predict(
         for part in parts:
             say(part)
         return
-    with whole_file(out) as file:
+    with output_file(out) as file:
         for part in parts:
             file.write(part.encode())
 
@@ -431,7 +437,7 @@ def _show(
     if html is None:
         tell_result(settings, data, words)
         return
-    with whole_file(html) as file:
+    with output_file(html) as file:
         file.write(page().encode())
 
 

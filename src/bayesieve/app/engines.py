@@ -59,7 +59,7 @@ def no_report(settings: "Settings") -> str:
 
 def _refusal(why: str) -> ValueError:
     """Bad use, as an error; listing the options must not import readers of files."""
-    from ..data.files.base import BadUseError
+    from ..checks import BadUseError
 
     return BadUseError(why)
 
@@ -173,7 +173,7 @@ def _read_files(client: Foreign, files: Sequence[Path], settings: "Settings") ->
 def _known(frame: Foreign, option: str, name: str) -> str:
     """A name, if a column has it."""
     if name not in frame.columns:
-        from ..data.files.base import some
+        from ..checks import some
 
         shown = some([str(each) for each in frame.columns])
         raise _refusal(f"{option} {name} names no column of the files; they are {shown}.")

@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from ..checks import Array, plain_value
-from ..data.files.base import BadUseError, some, whole_numbers
+from ..checks import Array, BadUseError, plain_value, some
+from ..data.files.base import whole_numbers
 from ..data.files.series import (
     column_by_series,
     read_labels,

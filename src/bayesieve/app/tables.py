@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from ..checks import Array, Bools, Foreign
-from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
+from ..checks import Array, BadUseError, Bools, Foreign, some
+from ..data.files.base import Content, check_width, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.files.text import as_read

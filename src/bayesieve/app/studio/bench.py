@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
-from ...checks import Foreign, check_number, choose, plain_value
+from ...checks import BadUseError, Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
-from ...data.files.atomic import hidden_folder
-from ...data.files.base import BadUseError
+from ...data.files.output import hidden_folder
 from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from starlette.requests import Request
 
-from ...checks import Array, Foreign, check_number, choose, plain_value
-from ...data.files.base import BadUseError, unzipped
+from ...checks import Array, BadUseError, Foreign, check_number, choose, plain_value
+from ...data.files.base import unzipped
 from ...data.files.formats import format_of, read_data
 from ...data.files.series import table_names
 from ...data.files.sources import open_source

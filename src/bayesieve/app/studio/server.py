@@ -30,8 +30,8 @@ from starlette.responses import (
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...data.files.atomic import hidden_folder
-from ...data.files.base import BadUseError
+from ...checks import BadUseError
+from ...data.files.output import hidden_folder
 from ...data.result import Plain
 from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, StudioSettings

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content, FileFormat, check_unpacked
+from ...checks import BadUseError
+from .base import Content, FileFormat, check_unpacked
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 

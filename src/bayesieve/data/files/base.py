@@ -1,4 +1,4 @@
-"""Content of a table file, and errors for files that cannot be read or written."""
+"""Content of a table file, and what is said of files that cannot be read."""
 
 import gzip
 import zlib
@@ -12,18 +12,10 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ...checks import check_memory, some
+from ...checks import BadUseError, check_memory, some
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000
-
-
-class BadUseError(ValueError):
-    """Something that the user can put right: said in one sentence, exit code 2."""
-
-
-class OutputError(OSError):
-    """Something that could not be written: said in one sentence, exit code 1."""
 
 
 class NumberedNames(Sequence[str]):

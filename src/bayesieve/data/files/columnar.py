@@ -14,8 +14,8 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ...checks import BadUseError
 from .base import (
-    BadUseError,
     Content,
     FileFormat,
     NumberedNames,

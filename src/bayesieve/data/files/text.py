@@ -14,7 +14,8 @@ from typing import BinaryIO, Self, cast
 
 import polars as pl
 
-from .base import BadUseError, Content, FileFormat, check_names, check_size, first_line
+from ...checks import BadUseError
+from .base import Content, FileFormat, check_names, check_size, first_line
 
 # Bytes read at a time, and bytes of a line (letters of a cell) beyond which it is a mistake.
 _BLOCK, _LONGEST = 8 << 20, 64 << 20

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
-from ...data.files.atomic import write_text
+from ...data.files.output import write_text
 from ...data.series import SeriesForm
 from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import BayesFamily, NaiveBayes

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from ...checks import check_flag, check_number, choose
-from ...data.files.atomic import write_text
+from ...data.files.output import write_text
 from ...data.result import Section
 from ...data.series import SeriesLike
 from ...estimators.base import ChosenColumns, procedure_of

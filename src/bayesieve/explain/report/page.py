@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...data.files.atomic import write_text
+from ...data.files.output import write_text
 from ...data.kernels.options import FEW_ROWS
 from ...data.result import Section, jsonable
 from ...evaluation._typing import Model, Value
