@@ -35,7 +35,7 @@ from ..estimators.deploy import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
-from ..explain.report import report_content
+from ..explain.report.content import report_content
 from ..explain.report.page import Picture, explanations_page, render
 from ..explain.text import factor_in_words
 from ..indicators.indicator import Indicator, Spans
