@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..estimators.base import ChosenColumns
-from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.signals import follow
 from ..evaluation._typing import Model
 from ..evaluation.compare.methods import SCORES
@@ -17,7 +15,7 @@ from ..evaluation.compare.result import Comparison
 from ..evaluation.drift import Drift
 from ..evaluation.performance import performance
 from ..indicators.transformer import Indicators
-from .text import factor_in_words, interval
+from .text import factor_in_words, interval, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,117 +26,6 @@ if TYPE_CHECKING:
     from ..search.path import Path, Step
     from .evidence import Evidence, Explanation
     from .model import Source, Value, ValueScale
-
-
-def short_names(names: Sequence[object], most: int) -> list[str]:
-    """Names as the labels of one chart: each on one line, short, and no two alike.
-
-    Of long names, words that all of them have go first.  A label is longer than asked for where
-    the words that differ need the room, up to twice.
-
-    Parameters
-    ----------
-    names : what the chart shows.
-    most : letters that a label should have at most.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.plots import short_names
-    >>> where = "windows of thirty points each where the test rejects at"
-    >>> short_names([f"share of {where} {level} > 0.1" for level in (0.001, 0.05)], 40)
-    ['share of windows of thirty … 0.001 > 0.1', 'share of windows of thirty … 0.05 > 0.1']
-    """
-    lines = [" ".join(str(name).split()) for name in names]
-    long = {line for line in lines if len(line) > most}
-    common = set.intersection(*(set(line.split()) for line in long)) if len(long) > 1 else None
-    found: dict[str, None] = {}
-    for line in lines:
-        label = line if len(line) <= most else _shorten(line, common, most)
-        ways = [label, line] if len(line) <= 2 * most else [label]
-        ways += [f"{label} ({i})" for i in range(2, len(lines) + 1)]
-        found[next(way for way in ways if way not in found)] = None
-    return list(found)
-
-
-def _shorten(line: str, common: set[str] | None, most: int) -> str:
-    """The words that are not common to all, and as many others as fit: the last, then the first."""
-    words = line.split()
-    keep = [common is not None and word not in common for word in words]
-    for i in (len(words) - 1, *range(len(words) - 1)):
-        if not keep[i]:
-            keep[i] = True
-            keep[i] = len(_joined(words, keep)) <= most
-    label = _joined(words, keep)
-    if not any(keep) or len(label) > 2 * most:
-        half = most // 2
-        label = f"{line[:half]}…{line[half + 1 - most :]}"
-    return label
-
-
-def _joined(words: list[str], keep: list[bool]) -> str:
-    """The words kept, and a mark for each run of others."""
-    found: list[str] = []
-    for word, kept in zip(words, keep, strict=True):
-        if kept:
-            found.append(word)
-        elif not found or found[-1] != "…":
-            found.append("…")
-    return " ".join(found)
-
-
-# -- How far chance may move the figures along a path ----------------------------------------------
-
-
-# States of a weighted path whose bands are drawn, and rows that these rest on.
-_MOST_STATES, _MOST_ROWS = 60, 5000
-
-
-def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
-    """Standard errors of means over rows of values from 0 to 1, such as errors: at most so large.
-
-    Parameters
-    ----------
-    values : the means.
-    n_rows : over how many rows.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.plots import mean_bands
-    >>> mean_bands([0.2, 0.5], 100)
-    [0.04, 0.05]
-    """
-    return [math.sqrt(max(value * (1 - value), 0.0) / n_rows) for value in values]
-
-
-def weighted_bands(
-    model: ChosenColumns, X: object, y: ArrayLike, groups: ArrayLike | None = None
-) -> list[float] | None:
-    """Standard errors of the log-loss of each state, over the rows; None where they cost too much.
-
-    Parameters
-    ----------
-    model : fitted.
-    X, y, groups : what it was fitted on; of groups, mean losses are what is counted.
-    """
-    path, truth = model.path_, np.asarray(y)
-    if fitted_of(model).labelled or len(path) > _MOST_STATES:
-        return None
-    found = []
-    for step in path.steps:
-        state = model.at(step.n_terms)
-        rows = rows_of(state, X)
-        some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
-        problem = state.estimator_.fitted_.only
-        logs = problem.log_proba(problem.sums(rows.take(some)))
-        at = np.searchsorted(problem.classes, truth[some])
-        losses = -np.maximum(logs[np.arange(some.size), at], -700.0)
-        if groups is not None:
-            _, owner = np.unique(np.asarray(groups)[some], return_inverse=True)
-            by_group = np.bincount(owner.ravel(), losses - losses.mean())
-            found.append(float(np.sqrt(np.square(by_group).sum()) / some.size))
-            continue
-        found.append(float(losses.std() / np.sqrt(some.size)))
-    return [float(f"{each:.4g}") for each in found]
 
 
 # -- Pictures with matplotlib, which is imported only here and only when asked ---------------------
@@ -298,6 +185,23 @@ def _write(
 def _bare(ax: "Axes", *sides: str) -> None:
     for side in sides:
         ax.spines[side].set_visible(False)
+
+
+def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
+    """Standard errors of means over rows of values from 0 to 1, such as errors: at most so large.
+
+    Parameters
+    ----------
+    values : the means.
+    n_rows : over how many rows.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.plots import mean_bands
+    >>> mean_bands([0.2, 0.5], 100)
+    [0.04, 0.05]
+    """
+    return [math.sqrt(max(value * (1 - value), 0.0) / n_rows) for value in values]
 
 
 def plot_path(

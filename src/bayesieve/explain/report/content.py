@@ -26,9 +26,8 @@ from ...evaluation.stability import Stability, stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
 from ..model import explain_model
-from ..plots import short_names
 from ..portable import portable
-from ..text import interval, many, rate_in_words
+from ..text import interval, many, rate_in_words, short_names
 from .explorer import choosing_rows, embedded_rows, in_nat
 from .sections import (
     RuleCost,

@@ -22,11 +22,11 @@ from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
 from ...evaluation.drift import drift
+from ...evaluation.performance import weighted_bands
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
 from ...search.path import Path
 from ..model import speaks
-from ..plots import weighted_bands
 from ..portable import Portable
 from ..text import factor_in_words, few_digits, many, nth, rate_in_words
 
