@@ -32,8 +32,7 @@ from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
-from ..estimators.deploy import deploy, rows_of, stands_for
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes

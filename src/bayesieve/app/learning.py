@@ -31,7 +31,7 @@ from ..data.series import (
 )
 from ..data.tables import RawTable
 from ..estimators.base import procedure_of
-from ..estimators.deploy import deploy
+from ..estimators.naive_bayes import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain

@@ -14,7 +14,7 @@ from ..data.result import Columns, Result
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns, procedure_of
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import bayes_of, rows_of
 from ..models.base import Floats, Ints
 from ..models.fitted import FittedBayes
 from ._typing import Model

@@ -13,8 +13,7 @@ from ..checks import check_number, plain_value
 from ..data.result import Columns, Fields, Result
 from ..data.sample import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
-from ..estimators.deploy import bayes_of, rows_of
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import NaiveBayes, bayes_of, rows_of
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise
 from ..models.novelty import surprise

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from ..checks import Array, check_number, plain_value
 from ..data.columns import ColumnSpec, encode
 from ..data.result import Fields, Result
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
 from ..models.gaussian import Mixtures, Moments, plain_squares
 from ..models.novelty import group_of, grouped, surprise

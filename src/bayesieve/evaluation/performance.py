@@ -16,8 +16,7 @@ from ..checks import Array, Bools, Floats, plain_value
 from ..data.result import Result
 from ..data.sample import Sample, group_numbers, read_groups_of_rows, read_sample, read_weights
 from ..estimators.base import ChosenColumns, procedure_of
-from ..estimators.deploy import fitted_of, rows_of
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import NaiveBayes, fitted_of, rows_of
 from ..models.base import Ints
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes

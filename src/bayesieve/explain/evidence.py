@@ -16,7 +16,7 @@ from ..data.kernels.options import FEW_ROWS
 from ..data.result import Columns, Fields, Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import bayes_of, rows_of
 from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds

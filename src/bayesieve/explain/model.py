@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.result import Columns, Result
-from ..estimators.deploy import fitted_of, stands_for
+from ..estimators.naive_bayes import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
 from ..models.base import Floats, Ints, PairTerms, Support

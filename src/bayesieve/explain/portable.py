@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
-from ..estimators.deploy import fitted_of
+from ..estimators.naive_bayes import fitted_of
 from ..evaluation._typing import Model, Value
 from ..models.base import ColumnTerms
 from ..models.fitted import FittedBayes, FittedProblem

@@ -16,7 +16,7 @@ from ...data.sample import read_weights
 from ...data.series import SeriesLike
 from ...data.tables import SparseTable, Table, read_table
 from ...estimators.base import ChosenColumns, procedure_of
-from ...estimators.deploy import fitted_of, rows_of
+from ...estimators.naive_bayes import fitted_of, rows_of
 from ...estimators.signals import SignalPipeline, follow
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Ablation, ablate

@@ -17,7 +17,7 @@ from ...checks import Array
 from ...data.result import Section
 from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
-from ...estimators.deploy import bayes_of, stands_for
+from ...estimators.naive_bayes import bayes_of, stands_for
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
