@@ -5,7 +5,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -642,10 +642,15 @@ def deploy(model: Held, priors: Priors) -> Held:
         _warn_of_mixtures(fitted)
     found = copy.copy(final)
     found.fitted_ = fitted.deployed(places)
+    return around(model, found)
+
+
+def around(model: Held, final: NaiveBayes) -> Held:
+    """The same estimator with another model: that one itself, or a copy of a selector with it."""
     if isinstance(model, NaiveBayes):
-        return found
+        return cast(Held, final)
     twin = copy.copy(model)
-    twin.estimator_ = found
+    twin.estimator_ = final
     return twin
 
 

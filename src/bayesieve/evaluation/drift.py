@@ -235,16 +235,22 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     found = []
     for g in range(int(groups.max(initial=-1)) + 1):
         mine = np.flatnonzero(groups == g)
-        low, high = ends[mine[0]], ends[mine[-1] + 1]
-        if np.isinf(low) and np.isinf(high):
-            found.append("any value")
-        elif np.isinf(low):
-            found.append(f"up to {high:.4g}")
-        elif np.isinf(high):
-            found.append(f"above {low:.4g}")
-        else:
-            found.append(f"{low:.4g} to {high:.4g}")
+        found.append(span_in_words(ends[mine[0]], ends[mine[-1] + 1]))
     return found
+
+
+def span_in_words(low: float, high: float) -> str:
+    """Numbers between two ends, which may be infinite.
+
+    Examples
+    --------
+    >>> from bayesieve.evaluation.drift import span_in_words
+    >>> span_in_words(-np.inf, 4.5), span_in_words(1.25, 4.5)
+    ('up to 4.5', '1.25 to 4.5')
+    """
+    if np.isinf(low):
+        return "any value" if np.isinf(high) else f"up to {high:.4g}"
+    return f"above {low:.4g}" if np.isinf(high) else f"{low:.4g} to {high:.4g}"
 
 
 def _of_moments(

@@ -49,8 +49,10 @@ _MAPS_ACROSS = 3  # heat maps of pairs side by side
 _MOST_TEXTS = 40  # cells of a small heat map that are written out
 
 
-def new_axes(width: float, height: float) -> "Axes":
-    """Axes of a new figure."""
+def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """The axes given, or those of a new figure of this size."""
+    if ax is not None:
+        return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -78,8 +80,7 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     if left_out:
         labels.append(f"{len(left_out)} more")
         sizes.append(sum(bar.log_ratio for bar in left_out))
-    if ax is None:
-        ax = new_axes(7, 0.32 * len(sizes) + 1.4)
+    ax = axes_or_new(ax, 7, 0.32 * len(sizes) + 1.4)
     # An impossible value has an infinite bar: as long as all the others together.
     finite = [abs(size) for size in sizes if abs(size) != float("inf")]
     longest = max(sum(finite), 1.0)
@@ -136,8 +137,7 @@ def plot_nomogram(
 ) -> "Axes":
     """One scale a feature, its values where they speak; see `NomogramDisplay`."""
     shown = scales[:most]
-    if ax is None:
-        ax = new_axes(8, 0.45 * len(shown) + 1.6)
+    ax = axes_or_new(ax, 8, 0.45 * len(shown) + 1.6)
     ends = [min(max(r, -_FAR), _FAR) for _, scale in shown for _, r in scale]
     gap = (max(ends, default=1.0) - min(ends, default=0.0)) / _TEXTS_ACROSS
     for place, (_, scale) in enumerate(shown):
@@ -217,8 +217,7 @@ def plot_path(
     """
     if path.of == "terms":
         return _plot_terms(path, ax, bands)
-    if ax is None:
-        ax = new_axes(7, 4.2)
+    ax = axes_or_new(ax, 7, 4.2)
     steps = path.steps
     scores = [step.score for step in steps]
     validated = bool(steps) and steps[0].validation_key is not None
@@ -287,9 +286,8 @@ def _by_phase(steps: "list[Step]", heights: list[float]) -> tuple[list[float], l
 
 def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes":
     """A heat map: which features separate which class."""
-    if ax is None:
-        width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
-        ax = new_axes(width, 0.35 * len(matrix.class_names) + 2)
+    width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
+    ax = axes_or_new(ax, width, 0.35 * len(matrix.class_names) + 2)
     shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)
     names = plain_names(matrix.feature_names)
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
@@ -301,7 +299,7 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
 
 def nomogram_axes(n_scales: int, shapes: "list[tuple[int, int]]") -> "tuple[Axes, list[Axes]]":
     """Axes for scales, and smaller ones below them for pairs of so many rows and columns."""
-    ax = new_axes(9, 0.45 * n_scales + 1.6)
+    ax = axes_or_new(None, 9, 0.45 * n_scales + 1.6)
     if not shapes:
         return ax, []
     figure = cast("Figure", ax.figure)
@@ -336,7 +334,7 @@ def plot_pair(
     ratios, target, against = said
     first, second = source["first"], source["second"]
     lines = [ratios[at : at + len(second)] for at in range(0, len(ratios), len(second))]
-    ax = new_axes(0.6 * len(second) + 3, 0.4 * len(first) + 1.6) if ax is None else ax
+    ax = axes_or_new(ax, 0.6 * len(second) + 3, 0.4 * len(first) + 1.6)
     deepest = max(map(abs, ratios), default=0.0) if most is None else most
     deepest = max(deepest, 1e-9)
     shown = ax.imshow(lines, aspect="auto", cmap="RdBu", vmin=-deepest, vmax=deepest)
@@ -360,7 +358,7 @@ def plot_pair(
 
 def _plot_terms(path: "Path", ax: "Axes | None", bands: "Sequence[float] | None") -> "Axes":
     """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
-    ax = new_axes(7, 4) if ax is None else ax
+    ax = axes_or_new(ax, 7, 4)
     sizes = [step.n_terms for step in path.steps]
     losses = [step.score for step in path.steps]
     if bands is not None:
@@ -395,8 +393,7 @@ def plot_ranks(found: Comparison, ax: Any = None) -> Any:
     groups = [(ranks[group[0]], ranks[group[-1]]) for group in found.groups]
     half = (n + 1) // 2
     below = 0.3 + _STEP * len(groups)
-    if ax is None:
-        ax = new_axes(8, 1.5 + 0.62 * (below + _LINE * half))
+    ax = axes_or_new(ax, 8, 1.5 + 0.62 * (below + _LINE * half))
     margin = max(0.42 * (n - 1), 0.5)
     ax.set_xlim(1 - margin, n + margin)
     ax.set_ylim(-(below + _LINE * half) + 0.1, 0.95)
@@ -453,8 +450,7 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
     ax : matplotlib axes, optional
     """
     names = list(found.ranks)
-    if ax is None:
-        ax = new_axes(7, 0.42 * max(len(names), 1) + 1.4)
+    ax = axes_or_new(ax, 7, 0.42 * max(len(names), 1) + 1.4)
     for place, name in enumerate(names):
         colour = _FOR if name in found.best else _QUIET
         known = [found.values(name, each.name) for each in found.sets]
@@ -495,8 +491,7 @@ def plot_drift(found: Drift, ax: "Axes | None" = None) -> "Axes":
     """
     names = plain_names(found.columns[:_MOST])
     lengths, moved = found.distance[:_MOST], set(found.moved)
-    if ax is None:
-        ax = new_axes(7.5, 1.3 + 0.28 * len(names))
+    ax = axes_or_new(ax, 7.5, 1.3 + 0.28 * len(names))
     colours = [_AGAINST if name in moved else _STAYED for name in found.columns[:_MOST]]
     places = list(range(len(names)))
     ax.barh(places, lengths, color=colours, height=0.7)
@@ -520,8 +515,7 @@ def plot_stability(found: "Stability", ax: "Axes | None" = None, most: int = 30)
     """How often resamples selected each feature, with 95 % intervals; see `Stability.plot`."""
     order = [j for j in np.argsort(-found.frequency, kind="stable") if found.frequency[j] > 0]
     shown = order[:most]
-    if ax is None:
-        ax = new_axes(7, 0.28 * len(shown) + 1.4)
+    ax = axes_or_new(ax, 7, 0.28 * len(shown) + 1.4)
     share = found.frequency[shown]
     around = _around(share, np.full(share.size, found.n_resamples))
     places = np.arange(len(shown))
@@ -594,8 +588,7 @@ def plot_calibration(
     verdicts, counted = found.verdicts, found.effective_rows / found.n_rows
     if not names:
         names = [v.name for v in (verdicts[1:] if len(verdicts) == 2 else verdicts)]
-    if ax is None:
-        ax = new_axes(5, 4.6)
+    ax = axes_or_new(ax, 5, 4.6)
     ax.plot([0, 1], [0, 1], color="#999", lw=1, ls="--")
     for verdict in verdicts:
         if verdict.name in names and verdict.calibration:
@@ -647,8 +640,7 @@ def plot_signal(
             "channel of one series."
         )
     spans = indicators.fired(values, [name]).get(name, [])
-    if ax is None:
-        ax = new_axes(8, 2.6)
+    ax = axes_or_new(ax, 8, 2.6)
     ax.plot(values, color="#333", lw=0.8)
     for first, last in spans:
         ax.axvspan(first - 0.5, last + 0.5, color="#f58518", alpha=0.25, lw=0)
