@@ -26,6 +26,7 @@ from ..data.files.output import (
     check_new,
     output_file,
     output_folder,
+    output_text,
     write_text,
 )
 from ..data.result import Plain, jsonable
@@ -436,8 +437,7 @@ def _show(
     if html is None:
         tell_result(settings, data, words)
         return
-    with output_file(html) as file:
-        file.write(page().encode())
+    output_text(html, page())
 
 
 def predict_file(

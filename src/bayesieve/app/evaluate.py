@@ -12,8 +12,8 @@ from ..data.files.output import (
     check_file,
     check_folder,
     check_new,
-    output_file,
     output_folder,
+    output_text,
     write_text,
 )
 from ..datasets.loading import REGISTRY, load
@@ -324,8 +324,7 @@ def report(
     )
     if remark is not None:
         remark(f"writing {out}")
-    with output_file(out) as file:
-        file.write(page.encode())
+    output_text(out, page)
     if not settings.quiet:
         say(f"{out}\n")
 

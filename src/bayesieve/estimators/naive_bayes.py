@@ -20,9 +20,9 @@ from ..engine.sparse import SparseProblem, SparseTables, bayes_tables
 from ..models.base import Floats, Ints, ModelSettings, Run, run_alone
 from ..models.columns import BinarySpecs, Summary, choose_models, summarise, warn_of_unknown
 from ..models.counts import check_priors, check_smoothing
-from ..models.fitted import FittedBayes, FittedProblem, Priors, at_place, fit_problem, read_places
+from ..models.fitted import FittedBayes, FittedProblem, Priors, fit_problem, read_places
 from ..models.registry import MODELS
-from .base import ChosenColumns, lazily, lazy_fit
+from .base import ChosenColumns, Predictions, lazy_fit
 
 
 def read_batch(
@@ -238,7 +238,7 @@ class AnyTable(ClassifierMixin):
         return float(np.average(right, weights=weights))
 
 
-class NaiveBayes(AnyTable, BaseEstimator):
+class NaiveBayes(Predictions, AnyTable, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
     Parameters
@@ -475,50 +475,6 @@ class NaiveBayes(AnyTable, BaseEstimator):
         found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
         return np.column_stack([one[:, 1] for one in found]) if self.fitted_.labelled else found[0]
 
-    def predict_log_proba(self, X: object, priors: Priors = None) -> Floats:
-        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
-
-        `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "predict_log_proba", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).log_proba(rows)
-
-    def predict_proba(self, X: object, priors: Priors = None) -> Floats:
-        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
-
-        Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "predict_proba", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).proba(rows)
-
-    def predict(self, X: object, priors: Priors = None) -> Array:
-        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
-
-        After `decide`, what its rule decides: an array of objects where it may ask a person, with
-        None for the rows on which it does.
-        `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
-        training (or as deployed) by default.
-        """
-        if is_collection(X):
-            return lazily(self, "predict", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).decided(rows)
-
-    def decision_function(self, X: object, priors: Priors = None) -> Floats:
-        """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
-
-        Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
-        `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "decision_function", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).decide(rows)
-
     @property
     def coef_(self) -> Floats:
         """Weights of the linear discriminant, positive for ``classes_[1]``."""
@@ -534,9 +490,13 @@ class NaiveBayes(AnyTable, BaseEstimator):
             raise AttributeError("coef_ and intercept_ are there after fit.")
         return self.fitted_.linear()
 
-    def _rows(self, X: object) -> Table:
+    def _asked(self, X: object) -> tuple[FittedBayes, Table]:
         check_is_fitted(self, "fitted_")
-        warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
+        return self.fitted_, read_table(self, X, reset=False)
+
+    def _rows(self, X: object) -> Table:
+        fitted, table = self._asked(X)
+        warn_of_unknown(fitted.specs, table)
         return table
 
 

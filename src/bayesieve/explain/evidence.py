@@ -152,7 +152,6 @@ def _lead(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -
 
 PRIOR = "(prior)"
 
-
 # What the prior's value says of a model that was deployed.
 PLACE = "where it is used"
 

@@ -33,18 +33,13 @@ if TYPE_CHECKING:
 
 _FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
 
-
 _MOST_LETTERS = 40
-
 
 _FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
 
-
 _TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
 
-
 _MAPS_ACROSS = 3  # heat maps of pairs side by side
-
 
 _MOST_TEXTS = 40  # cells of a small heat map that are written out
 
@@ -475,7 +470,6 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
 
 
 _STAYED = "#b5b5b5"
-
 
 # Columns that a picture shows.
 _MOST = 25

@@ -19,7 +19,6 @@ from ..models.gaussian import DENSITY_BOUND
 # Distinct values up to which a column without a closed form travels as a table of them.
 _MOST_VALUES = 1000
 
-
 #: One bell: log of its share, levels, offsets (lists of numbers), mean and sd.
 PortableBell: TypeAlias = list[Any]
 

@@ -190,6 +190,12 @@ def output_file(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
+def output_text(path: Path, text: str) -> None:
+    """A text file in UTF-8; a failure leaves what was there before, and is said in words."""
+    with output_file(path) as file:
+        file.write(text.encode())
+
+
 @contextlib.contextmanager
 def output_folder(folder: Path) -> Iterator[Path]:
     """A hidden folder to write files to; they all move into `folder` in the end, or none does."""

@@ -45,9 +45,7 @@ from .check import FileData, check_model_data, model_schema
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 
-
 FORMAT, VERSION = "bayesieve-model", 1
-
 
 # What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of
 # a place, rules for decisions.

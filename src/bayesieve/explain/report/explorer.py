@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 
-
 _MOST_CELLS = 40_000  # a page of many features holds fewer rows
 
-
 _MOST_SIGNALS = 60
-
 
 _MOST_POINTS = 400  # of a signal in the page
 

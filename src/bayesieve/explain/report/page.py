@@ -179,13 +179,10 @@ SCRIPTS = (
     "page.js",
 )
 
-
 #: Labels with charts of their own, and classes or labels in one chart.
 MOST_LABELS, MOST_LINES = 8, 12
 
-
 _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
-
 
 # Resamples of the choice are drawn for so many columns.
 _MOST_BARS = 25
