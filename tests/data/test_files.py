@@ -227,8 +227,8 @@ class Reads:
         self.path, self.opened, self.n_bytes = path, 0, 0
         for module in (io, builtins):
             monkeypatch.setattr(module, "open", self._counting(module.open))
-        inside = text_module._opened
-        monkeypatch.setattr(text_module, "_opened", lambda path: CountedFile(inside(path), self))
+        inside, name = text_module.open_unpacked, "open_unpacked"
+        monkeypatch.setattr(text_module, name, lambda path: CountedFile(inside(path), self))
         parse = pl.read_csv
         monkeypatch.setattr(pl, "read_csv", lambda source, **more: parse(bytes(source), **more))
         monkeypatch.delattr(pl, "scan_csv")

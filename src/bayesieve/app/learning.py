@@ -97,7 +97,10 @@ def read_learning(
     form = resolve_form(data, form, *apart)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table, said = _in_words(data, form, inside)
+        try:
+            table, said = read_series_file(data, form, inside)
+        except TypeError as error:  # what a library calls a wrong type is bad input here
+            raise BadUseError(str(error)) from error
     words = [str(each.message) for each in caught]
     check_series(table)
     words += _gaps(table, form)
@@ -181,17 +184,6 @@ def _shared(
 def _has(data: Path, target: str | None) -> bool:
     """Does a table have the column, which then is no column of values?"""
     return data.is_file() and target in table_names(data)
-
-
-def _in_words(
-    data: Path, form: SeriesForm, label: str | None
-) -> tuple[SeriesTable, pl.Series | None]:
-    """The series; what a library calls a wrong type is bad input here."""
-    try:
-        found = read_series_file(data, form, label)
-    except TypeError as error:
-        raise BadUseError(str(error)) from error
-    return found.table, found.labels
 
 
 def check_series(table: SeriesTable) -> None:

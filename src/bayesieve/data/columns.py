@@ -377,3 +377,17 @@ def _continuous(spec: ColumnSpec, distinct: Floats, count: int) -> ColumnSpec:
     if distinct.size > _KEEP_DISTINCT:
         distinct = distinct[[0, -1]]
     return replace(spec, distinct=distinct, n_distinct=count)
+
+
+def span_in_words(low: float, high: float) -> str:
+    """Numbers between two ends, which may be infinite.
+
+    Examples
+    --------
+    >>> from bayesieve.data.columns import span_in_words
+    >>> span_in_words(-np.inf, 4.5), span_in_words(1.25, 4.5)
+    ('up to 4.5', '1.25 to 4.5')
+    """
+    if np.isinf(low):
+        return "any value" if np.isinf(high) else f"up to {high:.4g}"
+    return f"above {low:.4g}" if np.isinf(high) else f"{low:.4g} to {high:.4g}"

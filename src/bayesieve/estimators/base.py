@@ -148,11 +148,11 @@ _ANSWERS = {
 class Predictions:
     """Predictions by a fitted value: of `NaiveBayes`, and of who chose columns for one."""
 
-    def _asked(self, X: object) -> tuple[Any, Table]:
+    def _asked(self, X: object) -> tuple[Foreign, Table]:
         """The fitted value, and the columns that it reads of X."""
         raise NotImplementedError
 
-    def _answer(self, method: str, X: object, priors: Priors) -> Any:
+    def _answer(self, method: str, X: object, priors: Priors) -> Foreign:
         if is_collection(X):
             return lazily(self, method, X, priors)
         fitted, rows = self._asked(X)
@@ -259,7 +259,7 @@ class ChosenColumns(Predictions, SelectorMixin):
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
-    def _asked(self, X: object) -> tuple[Any, Table]:
+    def _asked(self, X: object) -> tuple[Foreign, Table]:
         chosen = self._chosen(X)
         return self.estimator_.fitted_, chosen
 

@@ -10,7 +10,7 @@ from scipy.stats import mannwhitneyu, pearson3
 from scipy.stats import t as student
 
 from ..checks import Array, check_number, plain_value
-from ..data.columns import ColumnSpec, encode
+from ..data.columns import ColumnSpec, encode, span_in_words
 from ..data.result import Fields, Result
 from ..estimators.naive_bayes import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
@@ -237,20 +237,6 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
         mine = np.flatnonzero(groups == g)
         found.append(span_in_words(ends[mine[0]], ends[mine[-1] + 1]))
     return found
-
-
-def span_in_words(low: float, high: float) -> str:
-    """Numbers between two ends, which may be infinite.
-
-    Examples
-    --------
-    >>> from bayesieve.evaluation.drift import span_in_words
-    >>> span_in_words(-np.inf, 4.5), span_in_words(1.25, 4.5)
-    ('up to 4.5', '1.25 to 4.5')
-    """
-    if np.isinf(low):
-        return "any value" if np.isinf(high) else f"up to {high:.4g}"
-    return f"above {low:.4g}" if np.isinf(high) else f"{low:.4g} to {high:.4g}"
 
 
 def _of_moments(

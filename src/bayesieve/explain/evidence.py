@@ -619,17 +619,13 @@ def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
     return float(counts[cell])
 
 
-def _term_names(problem: FittedProblem) -> list[str]:
-    """The columns, then the pairs of columns."""
-    names = [spec.name for spec in problem.specs]
-    return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
-
-
 def _one(part: _Part, i: int) -> Explanation:
     """The explanation of one row, its bars sorted."""
     problem, names = part.problem, part.names
     first, second = part.classes(i)
     place = None if problem.place is None else PLACE
+    terms = [spec.name for spec in problem.specs]
+    terms += [" x ".join(terms[j] for j in pair.columns) for pair in problem.pairs]
 
     def ratio(scores: Ints) -> float:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
@@ -643,8 +639,9 @@ def _one(part: _Part, i: int) -> Explanation:
             each.rows(i, first, second),
             *each.interval(i, first, second),
         )
-        for at, (name, each) in enumerate(zip(_term_names(problem), part.bars, strict=True))
-        if at >= len(problem.specs) or _speaks(problem, at)
+        for at, (name, each) in enumerate(zip(terms, part.bars, strict=True))
+        # Some columns say nothing alone, but only with another one.
+        if at >= len(problem.specs) or problem.weighting is None or problem.weighting.has(at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
@@ -656,8 +653,3 @@ def _one(part: _Part, i: int) -> Explanation:
         [Evidence(PRIOR, place, ratio(problem.fixed_prior), "prior"), *found],
         part.verdicts[i],
     )
-
-
-def _speaks(problem: FittedProblem, column: int) -> bool:
-    """Does a column say anything alone, or only with another one?"""
-    return problem.weighting is None or problem.weighting.has(column)

@@ -410,7 +410,11 @@ def plot_ranks(found: Comparison, ax: Any = None) -> Any:
         level = -0.22 - _STEP * i
         ends = [low - over, high + over]
         ax.plot(ends, [level, level], color=_BAR, linewidth=4, solid_capstyle="round")
-    ax.set_title(_headline(found), fontsize=10, loc="left")
+    title = (
+        f"Average rank by {SCORES[found.metric].title} on {len(found.sets)} sets; methods joined "
+        f"by a bar are not told apart (alpha {found.alpha:g})"
+    )
+    ax.set_title(title, fontsize=10, loc="left")
     return ax
 
 
@@ -426,14 +430,6 @@ def _draw_scale(ax: Any, n: int, shown: float, gap: float) -> None:
         ax.plot([end, end], [level - 0.07, level + 0.07], color=_QUIET, linewidth=1.2)
     text, style = f"critical difference {gap:.2f}", {"va": "center", "color": _QUIET}
     _write(ax, text, (1 + shown, level), (6, 0), fontsize=8, **style)
-
-
-def _headline(found: Comparison) -> str:
-    title = SCORES[found.metric].title
-    return (
-        f"Average rank by {title} on {len(found.sets)} sets; methods joined by a bar are not told "
-        f"apart (alpha {found.alpha:g})"
-    )
 
 
 def plot_scores(found: Comparison, ax: Any = None) -> Any:

@@ -313,24 +313,15 @@ def model_view(
     told = cast("list[dict[str, Any]]", found.pop("told"))[0]
     decision = getattr(model, "decision_", None)
     return found | {
-        "decision": _decision(decision) if isinstance(decision, Decision) else None,
+        "decision": {"words": decision.to_text(), **decision.to_dict()}
+        if isinstance(decision, Decision)
+        else None,  # a rule in words, and what it decided on the rows kept aside
         "classes": told["classes"],
         "features": [
             {name: each[name] for name in ("feature", "model", "importance")}
             for each in told["features"]
         ],
     }
-
-
-def _decision(found: Decision) -> dict[str, object]:
-    """A rule in words, and what it decided on the rows kept aside."""
-    return {"words": found.to_text(), **found.to_dict()}
-
-
-def decisions_view(model: NaiveBayesSelector, session: Session) -> dict[str, object]:
-    """Detections and false alarms at every threshold, on rows that tables have not seen."""
-    given: Foreign = session.params
-    return {**performance(model, session.X, cast(Foreign, session.y), **given).to_dict()}
 
 
 def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dict[str, object]:
@@ -787,8 +778,9 @@ class Bench(Telling):
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
         session, _ = self._open()
+        X, y, given = session.X, cast(Foreign, session.y), cast(Foreign, session.params)
         with self._models:
-            return plain(decisions_view(session.model(), session))
+            return plain(performance(session.model(), X, y, **given).to_dict())
 
     def remember(self) -> None:
         """Compare later subsets with this one."""

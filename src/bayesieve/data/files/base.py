@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, BinaryIO, cast, overload
 
 import numpy as np
 import polars as pl
@@ -85,6 +85,12 @@ _LEAST_GZIP = 18
 _SMALL_GZIP = 2**18
 
 
+def open_unpacked(path: Path) -> BinaryIO:
+    """The bytes of a file, unpacked where it is gzipped."""
+    gzipped = path.suffix.lower() == ".gz"
+    return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else path.open("rb")
+
+
 def check_unpacked(path: Path, times: float) -> None:
     """Refuse a file of text that takes so many times its size in memory, gzipped or not.
 
@@ -125,8 +131,6 @@ class Content:
     target: NDArray[Any] | pl.DataFrame | None = None
     #: columns of text beside a sparse matrix
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
-    #: columns x0, x1, ... that the file does not mention are zero everywhere (svmlight)
-    open_ended: bool = False
 
     @property
     def sparse(self) -> bool:

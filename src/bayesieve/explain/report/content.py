@@ -272,7 +272,12 @@ def how_judged(performance: Section, trained: bool) -> str:
     """Describe the rows behind the figures, and whether they are optimistic."""
     n = f"{performance['n_rows']:g}"
     if performance["n_groups"] is not None:
-        return _how_by_groups(performance, n)
+        how = "as given" if performance["rows"] == "given" else "whole groups held out"
+        return (
+            f"Error on {n} rows of {performance['n_groups']} groups, {how}. Rows of a group err "
+            "together: intervals use an effective sample size of "
+            f"{performance['effective_rows']:.0f}."
+        )
     return {
         "validation": f"Error on the {n} choice rows, with tables (and weights) fitted on the "
         "search rows only. They chose the subset, so it is slightly optimistic.",
@@ -286,15 +291,6 @@ def how_judged(performance: Section, trained: bool) -> str:
         f"Error on the {n} rows given, which trained the model: optimistic."
         if trained
         else f"Error on the {n} rows given; unbiased if none of them trained the model.",
-    )
-
-
-def _how_by_groups(performance: Section, n: str) -> str:
-    """Describe the rows behind the figures where rows come in groups."""
-    how = "as given" if performance["rows"] == "given" else "whole groups held out"
-    return (
-        f"Error on {n} rows of {performance['n_groups']} groups, {how}. Rows of a group err "
-        f"together: intervals use an effective sample size of {performance['effective_rows']:.0f}."
     )
 
 
@@ -544,7 +540,8 @@ def gather(
         agreement,
         [spec.name for spec in fitted.specs],
         _alone(fitted, mine, y, around),
-        judged["rows"] == "given" and _trained(fitted, mine, y, sample_weight),
+        judged["rows"] == "given"
+        and trained_on(fitted, mine, class_codes(fitted, y), read_weights(sample_weight, mine)),
         any(problem.rule is not None for problem in fitted.problems),
         rule_cost(decided, min(judged["effective_rows"] / (judged["n_rows"] or 1), 1.0)),
     )
@@ -569,13 +566,6 @@ def gather(
         "no_stability": extras.no_stability,
         "rows": embedded_rows(choosing, fitted, spoken["features"], mine, y, extras),
     }
-
-
-def _trained(
-    fitted: FittedBayes, rows: Table, y: ArrayLike, sample_weight: ArrayLike | None
-) -> bool:
-    """Are these the very rows that the model has learnt from?"""
-    return trained_on(fitted, rows, class_codes(fitted, y), read_weights(sample_weight, rows))
 
 
 def _sentences(fitted: FittedBayes, extras: Extras) -> dict[str, str]:

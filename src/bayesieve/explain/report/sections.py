@@ -14,6 +14,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array
+from ...data.columns import span_in_words
 from ...data.result import Section
 from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
@@ -21,7 +22,7 @@ from ...estimators.naive_bayes import bayes_of, stands_for
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
-from ...evaluation.drift import drift, span_in_words
+from ...evaluation.drift import drift
 from ...evaluation.performance import weighted_bands
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
