@@ -109,7 +109,9 @@ def check_writing(settings: Settings) -> None:
     if settings.resamples == 1:
         raise BadUseError("--resamples must be 0 (none) or at least 2; got 1.")
     check_resume(settings.checkpoint, settings.resume)
-    check_result(cast(Path, settings.out), settings.force or settings.resume)
+    out = cast(Path, settings.out)
+    check_folder(out)
+    check_new([out / name for name in RESULT], settings.force or settings.resume)
 
 
 def check_resume(checkpoint: Path | None, resume: bool) -> None:
@@ -125,12 +127,6 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         raise BadUseError(
             f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
         )
-
-
-def check_result(out: Path, force: bool) -> None:
-    """Can a result be written there, and is there none yet?"""
-    check_folder(out)
-    check_new([out / name for name in RESULT], force)
 
 
 def prepare(rows: Rows, settings: Settings) -> Chooser:

@@ -17,7 +17,7 @@ from ..data.collection import as_plain
 from ..data.storage import PackedTable
 from ..data.tables import Table, is_collection, is_frame, keep_names, read_table
 from ..models.columns import warn_of_unknown
-from ..models.fitted import FittedBayes, Priors, at_place
+from ..models.fitted import Priors, at_place
 
 if TYPE_CHECKING:
     from ..criteria.base import Criterion
@@ -64,13 +64,6 @@ def lazily(model: Foreign, method: str, X: Foreign, priors: Foreign = None) -> F
     framed = partial(_frame, ask, columns)
     meta = pd.DataFrame({name: pd.Series(dtype=kind) for name in columns})
     return X.map_partitions(framed, meta=meta)
-
-
-def lazy_fit(model: Foreign, X: Foreign, y: Foreign, sample_weight: Foreign) -> FittedBayes:
-    """A model of all rows of a collection."""
-    from .collections import far_fit
-
-    return far_fit(model, X, y, sample_weight)
 
 
 def picked(model: Foreign, X: Foreign) -> Foreign:

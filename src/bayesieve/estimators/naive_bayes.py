@@ -22,7 +22,7 @@ from ..models.columns import BinarySpecs, Summary, choose_models, summarise, war
 from ..models.counts import check_priors, check_smoothing
 from ..models.fitted import FittedBayes, FittedProblem, Priors, fit_problem, read_places
 from ..models.registry import MODELS
-from .base import ChosenColumns, Predictions, lazy_fit
+from .base import ChosenColumns, Predictions
 
 
 def read_batch(
@@ -376,7 +376,9 @@ class NaiveBayes(Predictions, AnyTable, BaseEstimator):
         family = self.family()
         family.check()
         if is_collection(X):
-            return self.hold(lazy_fit(self, X, y, sample_weight))
+            from .collections import far_fit
+
+            return self.hold(far_fit(self, X, y, sample_weight))
         sample = read_sample(self, X, y, sample_weight)
         family.check_sample(sample)
         return self.hold(family.fit(sample, family.choose_models(sample.table)))

@@ -44,7 +44,6 @@ from .data import (
     Chosen,
     ChosenSeries,
     draw_aside,
-    open_folder,
     open_table,
     read_as,
     read_rows,
@@ -281,13 +280,6 @@ def histogram(sample: Sample, j: int) -> Histogram:
 _ROWS = 200
 
 
-def whole_table(session: Session, sample: Sample) -> Table:
-    """All rows, also those that are left out."""
-    if sample.table.n_rows == len(np.asarray(session.y)):
-        return sample.table
-    return read_table(NaiveBayes(), session.X, reset=True)
-
-
 def model_view(
     model: NaiveBayesSelector, rows: Table, y: object, table: Chosen, wanted: Sequence[int]
 ) -> dict[str, object]:
@@ -521,7 +513,9 @@ class Bench(Telling):
 
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
-        found = open_folder(path, name) if path.is_dir() else open_table(path, name)
+        # A folder has a file for every series; classes are in another table.
+        folder = ChosenSeries(name, path, form=SeriesForm("folder"))
+        found = folder if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
             self.table, self.session, self.target, self.wish = found, None, None, None
@@ -759,7 +753,9 @@ class Bench(Telling):
                     raise
                 fitted, said = session.model(), f"No rule: {error}"
             if self._whole is None:
-                self._whole = whole_table(session, sample)
+                self._whole = sample.table
+                if sample.table.n_rows < len(np.asarray(session.y)):  # some are left out
+                    self._whole = read_table(NaiveBayes(), session.X, reset=True)
             found = model_view(fitted, self._whole, session.y, table, rows or [])
         return plain(found | {"said": said})
 

@@ -514,11 +514,6 @@ class ChosenSeries(Chosen):
         return ["\n".join([*lines, "model = pipeline.with_estimator(selector)"])]
 
 
-def open_folder(path: Path, name: str) -> Chosen:
-    """A folder that the user chose, with a file for every series; classes are in another table."""
-    return ChosenSeries(name, path, form=SeriesForm("folder"))
-
-
 def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
     """How series lie in a file, as a page says; None: it is a table.
 
