@@ -202,7 +202,7 @@ def test_families_of_columns_that_only_some_samples_have():
     class Either(BaseEstimator, TransformerMixin):
         def fit(self, X, y):
             either = ["first", "second"]
-            self.kept_ = either if X.index.is_unique else either[y.sum() % 2 :][:1]
+            self.kept_ = either if len(X) == 200 else either[y.sum() % 2 :][:1]
             return self
 
         def transform(self, X):

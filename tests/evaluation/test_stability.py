@@ -1,4 +1,4 @@
-"""Stability of a selection over bootstrap samples."""
+"""Stability of a selection over halves of the rows."""
 
 import json
 import warnings
@@ -113,12 +113,14 @@ def test_names_must_fit():
 # -- samples -------------------------------------------------------------------------------------
 
 
-def test_samples_have_the_size_of_the_table_and_skip_absent_rows():
+def test_samples_are_halves_of_the_rows_none_drawn_twice():
     repeats = np.array([3, 1, 2, 4])
     labels = np.array([0, 0, 1, 1])
     samples = draw_samples(repeats, labels, 4000, 2, check_random_state(0))
-    assert (samples.sum(1) == 10).all()
-    assert np.abs(samples.mean(0) - repeats).max() < 0.1
+    assert (samples.sum(1) == 5).all()
+    assert (samples >= 0).all()
+    assert (samples <= repeats).all()
+    assert np.abs(samples.mean(0) - repeats / 2).max() < 0.1
     assert all(np.unique(labels[row > 0]).size == 2 for row in samples)
 
 
@@ -136,7 +138,11 @@ def by_hand(selector, X, y, n_resamples, seed, sample_weight=None):
     rng = check_random_state(seed)
     n = len(y)
     repeats = np.ones(n, int) if sample_weight is None else sample_weight
-    samples = rng.multinomial(repeats.sum(), repeats / repeats.sum(), size=n_resamples)
+    draw, half = np.random.default_rng(rng.randint(2**31 - 1)), (repeats.sum() + 1) // 2
+    samples = [
+        draw.multivariate_hypergeometric(repeats, half, method="marginals")
+        for _ in range(n_resamples)
+    ]
     seeds = rng.randint(2**31 - 1, size=n_resamples)
     return np.array(
         [
@@ -152,9 +158,10 @@ def test_samples_are_fits_with_weights(criterion, cv):
     X, y = binary_table(150, 10)
     selector = plain_selector(search="forward", criterion=criterion, cv=cv)
     found = stability(selector, X, y, n_resamples=6, random_state=3)
-    assert np.array_equal(found.selected, by_hand(selector, X, y, 6, 3))
+    expected = by_hand(selector, X, y, 6, 3)
+    assert np.array_equal(found.selected, expected)
+    assert found.measure == nogueira(expected)
     assert found.feature_names[:2] == ("x0", "x1")
-    assert 0 < found.measure < 1
     assert not hasattr(selector, "support_")
 
 
@@ -170,9 +177,9 @@ def test_repeated_rows_count_as_often():
 
 def test_labels_in_sparse_tables():
     rng = np.random.default_rng(0)
-    X = scipy.sparse.random_array((400, 30), density=0.2, rng=rng, format="csr")
+    X = scipy.sparse.random_array((800, 30), density=0.2, rng=rng, format="csr")
     dense = X.toarray() != 0
-    Y = np.column_stack([dense[:, 0] | dense[:, 1], dense[:, 2]]) ^ (rng.random((400, 2)) < 0.1)
+    Y = np.column_stack([dense[:, 0] | dense[:, 1], dense[:, 2]]) ^ (rng.random((800, 2)) < 0.1)
     Y = Y.astype(int)
     for model in (NaiveBayes(), FeatureVotes()):
         selector = plain_selector(model, "forward", "auc", max_features=6)

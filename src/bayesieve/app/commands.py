@@ -76,7 +76,7 @@ _SHOWN = 20
 # Share of the rows that validate where a time says which.
 _LATER = 0.3
 
-# Bootstrap samples of a report, and cells of a table from which on there are none unless asked for.
+# Halves of the rows for a report, and cells of a table from which on none are drawn unasked.
 _RESAMPLES, _MOST_CELLS = 20, 2_000_000
 
 

@@ -162,9 +162,9 @@ def nested(
 def stability(
     data: Data,
     settings: Settings,
-    resamples: Annotated[int, Option("Bootstrap samples.", low=2)] = 20,
+    resamples: Annotated[int, Option("How many halves of the rows are drawn.", low=2)] = 20,
 ) -> None:
-    """Repeat a selection on bootstrap resamples: which columns are selected again?
+    """Repeat a selection on halves of the rows: which columns are selected again?
 
     Takes every option of `select`.
     """

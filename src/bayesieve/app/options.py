@@ -244,8 +244,8 @@ class Settings(OptionTable):
     )
     resamples: int | None = option(
         None,
-        "Bootstrap samples for the stability of the choice; 0: none. 20 by default, none for "
-        "more than two million cells.",
+        "Halves of the rows drawn for the stability of the choice; 0: none. 20 by default, none "
+        "for more than two million cells.",
         ("select", "signals", "stability"),
         low=0,
     )

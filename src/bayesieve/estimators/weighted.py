@@ -130,8 +130,24 @@ def judge_weighted(
     columns = read_coded(sample, models)
     every = np.arange(sample.labels.size)
     mates = None if groups is None else read_mates(groups, sample.rows)
-    options = options_of(model.pairs, model.price, mates is not None)
+    problems = [
+        CodedRows(columns, every, labels, weights, sample.classes, factors, mates)
+        for labels in np.ascontiguousarray(sample.targets.classes.T)
+    ]
+    once = problems[0].without_copies(sample.labels) if mates is None else None
+    if once is not None:
+        warnings.warn(
+            f"most of {int(weights.sum())} rows are copies of others, in X or by sample_weight: "
+            "who is left out while a copy stays would vouch for itself.  Each of the "
+            f"{int(once.sum())} distinct rows counts once, and classes keep their shares.",
+            UserWarning,
+            stacklevel=4,
+        )
+        problems = [each.once(once) for each in problems]
     plan, limits = read_plan(model, sample, models, n_classes)
+    free = plan.corrections and plan.freedom is None
+    n_rows_told = float(problems[0].weights.sum()) if free else np.inf
+    options = options_of(model.pairs, model.price, mates is not None, n_rows_told)
     parts = None
     if model.validation is not None:
         parts = find_parts(model.validation, sample, groups, n_rows, draw)
@@ -144,10 +160,7 @@ def judge_weighted(
         groups=groups,
         n_rows=n_rows,
         families=limits.families,
-        rows=tuple(
-            CodedRows(columns, every, labels, weights, sample.classes, factors, mates)
-            for labels in np.ascontiguousarray(sample.targets.classes.T)
-        ),
+        rows=tuple(problems),
         plan=plan,
         options=with_start_pairs(plan, options, columns, n_classes),
         priors=read_log_priors(model.priors, n_classes),

@@ -483,7 +483,7 @@ def _same_statistics(one: Statistics, other: Statistics) -> bool:
     return bool(close.all() and np.allclose(squares, other_squares, rtol=1e-9, atol=0))
 
 
-# -- Bootstrap samples -----------------------------------------------------------------------------
+# -- Halves of the rows ----------------------------------------------------------------------------
 
 
 # Draws of one sample before we say that the rows do not suit.
@@ -498,23 +498,23 @@ def draw_samples(
     random_state: np.random.RandomState,
     groups: Array | None = None,
 ) -> Ints:
-    """How often each row is drawn, one line a sample; no sample has fewer than `least` classes.
+    """How often each row is in halves of the rows, one line a half; `least` classes are in each.
 
-    Where `groups` are given, whole groups are drawn, as many as there are.
+    Where `groups` are given, half of the groups are drawn, each of them whole.
     """
     drawn = None if groups is None else group_numbers(groups)
-    total = int(repeats.sum()) if drawn is None else int(drawn.max()) + 1
-    shares = repeats / total if drawn is None else np.full(total, 1 / total)
+    known = repeats if drawn is None else np.ones(int(drawn.max()) + 1, np.int64)
     samples = np.empty((n_samples, repeats.size), np.int64)
+    draw, half = np.random.default_rng(random_state.randint(2**31 - 1)), (known.sum() + 1) // 2
     for i in range(n_samples):
         for _ in range(_PATIENCE):
-            counts = random_state.multinomial(total, shares)
+            counts = draw.multivariate_hypergeometric(known, half, method="marginals")
             samples[i] = counts if drawn is None else counts[drawn] * repeats
             if np.unique(labels[samples[i] > 0]).size >= least:
                 break
         else:
             raise ValueError(
-                f"{_PATIENCE} bootstrap samples in a row held fewer than {least} classes of y: "
+                f"{_PATIENCE} halves of the rows in a row held fewer than {least} classes of y: "
                 "some class is too rare for resampling. Give more rows of it."
             )
     return samples

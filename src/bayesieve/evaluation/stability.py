@@ -164,9 +164,9 @@ class Stability(Result):
 
         Notes
         -----
-        It speaks of resamples drawn independently from one distribution.  Bootstrap samples of one
-        table are independent given that table only: the interval covers the stability of selection
-        on resamples of *this* table.
+        It speaks of resamples drawn independently from one distribution.  Halves of one table are
+        independent given that table only: the interval covers the stability of selection on halves
+        of *this* table.
         """
         check_number("confidence", confidence, low=0.0, high=1.0)
         if confidence in (0, 1):
@@ -327,9 +327,9 @@ def stability(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Stability:
-    """Stability of a selection over bootstrap resamples of the rows.
+    """Stability of a selection over halves of the rows, drawn again and again.
 
-    A bootstrap sample is a row of whole weights: how often each row was drawn.  The columns are
+    Rows are drawn without replacement: copies of a row would vouch for each other.  The columns are
     read, judged and encoded once; every sample counts the same codes with other weights.  Families
     of near-twins are found once among all rows, so that agreement is told over them too.
 
@@ -342,13 +342,13 @@ def stability(
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
     n_resamples : int, default=50
-        Number of bootstrap samples, at least 2.
+        Number of halves, at least 2.
     sample_weight : array-like of shape (n_samples,), optional
-        How often each row is repeated, whole numbers.  A sample has as many rows as the table with
-        its repeats.
+        How often each row is repeated, whole numbers.  A sample has half as many rows as the table
+        with its repeats.
     groups : array-like of shape (n_samples,), optional
-        What rows of one series, patient or machine share: whole groups are drawn, as many as there
-        are, and no group is on both sides of the selector's split.
+        What rows of one series, patient or machine share: half of the groups are drawn, whole, and
+        no group is on both sides of the selector's split.
     random_state : int, RandomState or None
         Draws the samples; and the seed of each search, where the selector's `random_state` is None.
     n_jobs : int, optional
@@ -361,10 +361,8 @@ def stability(
 
     Notes
     -----
-    A row that was not drawn takes no part, and a row drawn several times stays, with its repeats,
-    in one part of the selector's split.  Feature models, levels and resolutions are those of all
-    rows; but for them a sample is the selector's ``fit`` with these weights.  With ``cv="loo"`` the
-    repeats of a row vouch for it, as in every leave-one-out of a bootstrap sample.  A sample with a
+    A row that was not drawn takes no part.  Feature models, levels and resolutions are those of all
+    rows; but for them a sample is the selector's ``fit`` with these weights.  A sample with a
     single class is drawn again; so is one without some class, where `priors` or `class_weight` give
     a number for each.
 

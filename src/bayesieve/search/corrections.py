@@ -39,6 +39,9 @@ _FINE_BITS = 20
 # The descent: steps that it remembers, steps at most, and what a step gains at least, nat a row.
 _MEMORY, _MOST_STEPS, _CLOSE = 10, 40, 2e-4
 
+# A step changes no table by more than this, in nat; it is halved so often at most.
+_FAR, _MOST_HALVINGS = 1.0, 6
+
 # Numbers that one request for promises holds at a time.
 _MOST_SUMS = 1 << 23
 
@@ -239,13 +242,17 @@ class Corrections:
     def _rows(self, t: int) -> slice:
         return slice(self._ends[t], self._ends[t + 1])
 
-    def _tables_at(self, point: Unknowns) -> Floats:
+    def _tables_of(self, point: Unknowns) -> Floats:
         """Tables and lines together."""
         tables = point.tables.copy()
         for (t, axis), slope in zip(self._lines, point.slopes, strict=True):
             if slope.any():
                 tables[self._rows(t)] += self._forms[t].line(axis)[:, None] * slope
-        found: Floats = np.clip(tables, -_MOST, _MOST)
+        return tables
+
+    def _tables_at(self, point: Unknowns) -> Floats:
+        """Tables and lines together, as far as they may change."""
+        found: Floats = np.clip(self._tables_of(point), -_MOST, _MOST)
         return found
 
     def _put(self, tables: Floats, bits: int) -> Ints:
@@ -300,13 +307,19 @@ class Corrections:
             fall = way.times(gradient)
             if fall < close:
                 break
-            for share in (1.0, 0.5, 0.25, 0.125, 0.0625):
+            # Where classes can be told apart, a whole step leads far beyond what was seen.
+            share = min(1.0, _FAR / float(np.abs(self._tables_of(way)).max()))
+            for _ in range(_MOST_HALVINGS):
                 new = point.plus(-share, way)
                 found = self._look(new)
                 if found[0] <= loss - 1e-4 * share * fall:
                     break
+                share /= 2
             else:
-                break
+                if not steps:
+                    break
+                steps = []
+                continue
             moved, bent = new.plus(-1, point), found[1].plus(-1, gradient)
             if moved.times(bent) > 0:
                 steps = [*steps, (moved, bent)][-_MEMORY:]

@@ -810,18 +810,6 @@ class TermObjective:
         for found in zip(*fits, strict=True):
             yield replace(state, corrections=found)
 
-    def corrected(
-        self, states: Sequence[WeightState], freedom: float, slope: float
-    ) -> Iterator[WeightState]:
-        """The states of a path with corrections, each from those of the one before."""
-        before: list[Mapping[int, Ints]] = [{} for _ in self._problems]
-        for state in states:
-            for g, problem in enumerate(self._problems):
-                start = {term: table for term, table in before[g].items() if term in state.terms}
-                problem.restore(state.terms, state.weights[g], state.constants[g], start)
-                (before[g],) = problem.correct(state.terms, [(freedom, slope)])
-            yield replace(state, corrections=tuple(before))
-
     def resume(self, states: Sequence[WeightState]) -> None:
         """Go on from states that were written down, at least one."""
         last = states[-1]

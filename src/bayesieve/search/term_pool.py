@@ -207,6 +207,19 @@ class CodedTerms:
         return WeightedLedger.build(tables, lines, cells, self.threads)
 
 
+# A bit in the units in which they are added up; so few equal rows by chance explain none; numbers
+# of so few values, which may be redundant, say nothing of chance.
+_BIT, _BY_CHANCE, _FEW_VALUES = 1 << 20, 0.1, 20
+
+
+def _bits(counts: Floats, class_count: Floats) -> NDArray[np.uint64]:
+    """How many bits each code of a column takes in each class, in whole units."""
+    with np.errstate(divide="ignore"):
+        bits = -np.log2(counts.T / np.maximum(class_count, 1)[:, None])
+    found: NDArray[np.uint64] = np.rint(np.clip(bits, 0, 1000) * _BIT).astype(np.uint64)
+    return found
+
+
 def _draws(key: bytes, counts: Floats, ordered: bool) -> NDArray[np.uint64]:
     """A random number for each code of a column; none where all rows have the same.
 
@@ -306,6 +319,55 @@ class CodedRows:
         groups = None if self.groups is None else self.groups[at]
         rows, labels = self.rows[at], self.labels[at]
         return replace(self, rows=rows, labels=labels, weights=weights[at], groups=groups)
+
+    def without_copies(self, kinds: Ints) -> Ints | None:
+        """1 for one of the rows that are equal, 0 for its copies; None: too few rows have any.
+
+        Rows that are equal by chance are no copies: chance is what numbers of many values say that
+        know the class alone.  A table without such numbers has no copies.
+
+        Parameters
+        ----------
+        kinds : what equal rows have in common beside their columns: classes, or all labels.
+        """
+        counts = [each[0] for each in self.summary.statistics]
+        fine = [
+            spec.on_grid and np.count_nonzero(each[:-1].any(1)) > _FEW_VALUES
+            for spec, each in zip(self.columns.specs, counts, strict=True)
+        ]
+        if not any(fine):
+            return None
+        # Equal numbers mean equal rows, unlike marks: columns of the same counts differ here.
+        draw = np.random.RandomState(0)
+        sizes = [*map(len, counts), kinds.max(initial=0) + 1]
+        *drawn, by_kind = (draw.randint(2**63, size=size, dtype=np.uint64) for size in sizes)
+        told = self.columns.marks(drawn)[self.rows] + by_kind[kinds]
+        _, first, which = np.unique(told, return_index=True, return_inverse=True)
+        copied = np.bincount(which.ravel(), self.weights)[which.ravel()] > 1
+        most = self.weights.sum() / 2
+        if self.weights[copied].sum() <= most:
+            return None
+        bits = [
+            _bits(each, self.class_count) if many else np.zeros(each.T.shape, np.uint64)
+            for each, many in zip(counts, fine, strict=True)
+        ]
+        for k in range(self.n_classes):
+            mine = self.labels == k
+            # Sums of whole numbers do not hang on the order of columns.
+            total = self.columns.marks([each[k] for each in bits])[self.rows[mine]].astype(float)
+            copied[mine] &= self.class_count[k] * np.exp2(-total / _BIT) < _BY_CHANCE
+        if self.weights[copied].sum() <= most:
+            return None
+        once = np.zeros_like(self.weights)
+        once[first] = 1
+        return once
+
+    def once(self, weights: Ints) -> "CodedRows":
+        """Rows with other weights, as `without_copies` finds them; classes keep their shares."""
+        found, before = self.weighted(weights), self.class_count
+        after = found.class_count
+        shares = before * after.sum() / (after * before.sum())
+        return replace(found, class_weight=self.class_weight * shares)
 
     def marks(self, seed: np.random.RandomState) -> NDArray[np.uint64]:
         """A random number for each row; equal rows have equal ones.

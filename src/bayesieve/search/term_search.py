@@ -37,6 +37,15 @@ from .term_pool import (
 # What is less simple must foretell held-out rows better by so many nat.
 _MARGIN = 2.0
 
+# Lower prices of a term, in nat, and up to how many rows they are offered.
+_LOWER_PRICES = {0.3: 1000, 0.1: 200}
+
+# Up to so many rows all options are tried with corrections; up to so many, on two draws of folds.
+_FEW_ROWS, _VERY_FEW_ROWS = 1000, 200
+
+# Terms must foretell held-out rows better than none by so many nat.
+_GUARD = 2.0
+
 # Up to so many products of rows and pairs of classes, every path is walked by one thread.
 _SMALL = 1 << 21
 
@@ -63,7 +72,9 @@ class FitOption:
         return strict_price(candidates, grouped) if self.price is None else self.price
 
 
-def options_of(pairs: bool | str, price: float | str, grouped: bool = False) -> list[FitOption]:
+def options_of(
+    pairs: bool | str, price: float | str, grouped: bool = False, n_rows: float = math.inf
+) -> list[FitOption]:
     """What there is to choose between, the simplest first.
 
     Parameters
@@ -71,6 +82,8 @@ def options_of(pairs: bool | str, price: float | str, grouped: bool = False) -> 
     pairs, price : as users give them.
     grouped : do rows come in groups?  Gains are then judged by Student's t over groups, which at
         the strict price is a test by itself; folds of few groups would only blunt it.
+    n_rows : where tables may be corrected, the weight of the rows: of few, every gain is small, and
+        lower prices are offered; infinite: they may not.
     """
     offered = (False, True) if isinstance(pairs, str) else (pairs,)
     if not isinstance(price, str):
@@ -78,7 +91,8 @@ def options_of(pairs: bool | str, price: float | str, grouped: bool = False) -> 
     if grouped:
         return [FitOption(each, None) for each in offered]
     nothing = [] if pairs is True else [FitOption(False, math.inf)]
-    return nothing + [FitOption(each, p) for each in offered for p in (None, LOW_PRICE)]
+    lower = [p for p, most in _LOWER_PRICES.items() if n_rows <= most]
+    return nothing + [FitOption(each, p) for each in offered for p in (None, LOW_PRICE, *lower)]
 
 
 def until(steps: Sequence[WeightState], price: float) -> int:
@@ -235,7 +249,7 @@ class _Walk:
         self.losses.update({i: known[end] for i, end in ends.items()})
 
 
-# Of the folds, one decides on corrections where it has so many rows to train on.
+# Of the folds, one decides on corrections where there are so many rows.
 _ENOUGH_ROWS = 2500
 
 
@@ -251,25 +265,31 @@ def choose_freedom(
     """The option and corrections by which held-out rows are foretold best; or the first, with none.
 
     Parameters are those of `choose_option`; None: there was no time.  The loss of a freedom counts
-    half, and half the mean of it and its neighbours, so that no lucky one is taken.
+    half, and half the mean of it and its neighbours, so that no lucky one is taken.  Where no term
+    at all is an option, the others must be better than that by some nat.
     """
-    first, *others = options
-    if first.price == math.inf:
-        return first
-    if problems[0].weights.sum() > _ENOUGH_ROWS:
-        folds = folds[:1]
     every = [_fold_of(problems, held_out) for held_out in folds]
     # Pairs take longest: who begins with them ends first.
-    tried = list(dict.fromkeys([*others, first]))
-    walks = [_Freedoms(fold, option) for option in tried for fold in every]
+    paired = sorted({option.pairs for option in options}, reverse=True)
+    walks = [
+        _Freedoms(fold, pairs, [option for option in options if option.pairs == pairs])
+        for pairs in paired
+        for fold in every
+    ]
     if not _walk_all(walks, plan, threads, pause, late):
         return None
+    rounds = sum(int(each.sum()) for each in folds) / float(problems[0].weights.sum())
     found = {
-        option: np.sum([walk.losses for walk in walks if walk.option == option], axis=0)
-        for option in tried
+        option: np.sum([walk.losses[option] for walk in walks if option in walk.losses], axis=0)
+        for option in options
     }
-    best, least = first, found[first][0, 0]
+    best = options[0]
+    least = found[best][0, 0] - (_GUARD * max(rounds, 1.0) if best.price == math.inf else 0.0)
     for option, losses in found.items():
+        if option.price == math.inf:
+            continue
+        if losses[0, 0] < least:
+            best, least = option, losses[0, 0]
         for s, slope in enumerate(SLOPES):
             for f, freedom in enumerate(FREEDOMS, 1):
                 loss = (losses[s, f] + losses[s, f - 1 : f + 2].mean()) / 2
@@ -280,26 +300,38 @@ def choose_freedom(
 
 @dataclass(frozen=True)
 class _Freedoms:
-    """One path over a fold, and what the rows held out say of its corrections."""
+    """Paths over a fold, and what the rows held out say of their corrections."""
 
     fold: _Fold
-    option: FitOption
-    losses: Floats = field(default_factory=lambda: np.zeros((len(SLOPES), len(FREEDOMS) + 1)))
+    pairs: bool
+    options: Sequence[FitOption]
+    losses: dict[FitOption, Floats] = field(default_factory=dict)
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
         """Walk, then correct the last state ever more freely."""
-        weighing = Weighing(self.fold.train, plan, self.option.pairs, threads)
-        greedy = weighing.greedy(self.option.amount(weighing.n_candidates))
-        plain = last = greedy.state(-1, 0.0)
-        for last in greedy.walk():
-            if not greedy.is_late:
-                plain = last
+        weighing = Weighing(self.fold.train, plan, self.pairs, threads)
         (batch,) = self.fold.test
         held_out = weighing.judge(batch)
-        (self.losses[:, 0],) = held_out.losses([plain])
-        for s, slope in enumerate(SLOPES):
-            wanted = [(freedom, slope) for freedom in FREEDOMS]
-            self.losses[s, 1:] = list(held_out.losses(greedy.tried(last, wanted)))
+        known: dict[object, Floats] = {}
+        for option in self.options:
+            greedy = weighing.greedy(option.amount(weighing.n_candidates))
+            plain = last = greedy.state(-1, 0.0)
+            for last in greedy.walk():
+                if not greedy.is_late:
+                    plain = last
+            # Different prices often lead to the same terms.
+            weights = [each.tobytes() for state in (plain, last) for each in state.weights]
+            mark = plain.terms, last.terms, *weights
+            if mark not in known:
+                losses = np.empty((len(SLOPES), len(FREEDOMS) + 1))
+                (losses[:, 0],) = held_out.losses([plain])
+                for s, slope in enumerate(SLOPES if last.terms else ()):
+                    wanted = [(freedom, slope) for freedom in FREEDOMS]
+                    losses[s, 1:] = list(held_out.losses(greedy.tried(last, wanted)))
+                if not last.terms:
+                    losses[:] = losses[:, :1]
+                known[mark] = losses
+            self.losses[option] = known[mark]
 
 
 class _HaltedError(Exception):
@@ -503,7 +535,8 @@ def _walk_path(
 
     stopped = run.follow(greedy.walk(), take, lambda: bool(path.steps))
     if option.freedom > 0:
-        path.correct(list(greedy.corrected(path.states, option.freedom, option.slope)))
+        freely = [(option.freedom, option.slope)]
+        path.correct([next(greedy.tried(state, freely)) for state in path.states])
     if run.line is not None:
         run.line.made()
     return _Walked(option, price, weighing, path, stopped)
@@ -521,11 +554,13 @@ def _decide(
     And was there time enough?
     """
     first, options = rows[0], task.options
+    strata = task.sample.strata[first.rows]
     if task.parts is not None:
         # Rows of neither part are left out.
-        used, held_out = np.zeros_like(first.weights), np.zeros_like(first.weights)
-        held_out[task.parts[1]] = first.weights[task.parts[1]]
-        used[np.concatenate(task.parts)] = first.weights[np.concatenate(task.parts)]
+        used, held_out = (
+            np.where(np.isin(first.rows, some), first.weights, 0)
+            for some in (np.concatenate(task.parts), task.parts[1])
+        )
         rows, folds = [each.weighted(used) for each in rows], [held_out[used > 0]]
     elif first.weights.sum() < _LEAST_ROWS or (
         first.groups is not None and first.groups.max() + 1 < 2 * N_FOLDS
@@ -533,7 +568,11 @@ def _decide(
         cautious = [each for each in options if each.price is None] or list(options)
         return cautious[0], True
     else:
-        folds = fold_weights(first, task.sample.strata, draw, first.groups)
+        folds = fold_weights(first, strata, draw, first.groups)
+    free = task.plan.corrections and task.plan.freedom is None and first.groups is None
+    few = free and task.parts is None and first.weights.sum() <= _FEW_ROWS
+    if few and first.weights.sum() <= _VERY_FEW_ROWS:
+        folds = [*folds, *fold_weights(first, strata, draw)]
     if run.line is not None and len(options) > 1:
         run.line.begin_folds(len(folds) * len({option.pairs for option in options}))
 
@@ -547,8 +586,12 @@ def _decide(
             run.line.walked()
         return late()
 
-    found = choose_options(rows, task.plan, options, folds, threads, pause, late)
-    free = task.plan.corrections and task.plan.freedom is None and first.groups is None
+    found = list(options)
+    if not few:
+        found = choose_options(rows, task.plan, options, folds, threads, pause, late)
+        if first.weights.sum() > _ENOUGH_ROWS:
+            folds = folds[:1]
+        free = free and found[0].price < math.inf
     if not free or late():
         return found[0], not late()
     if run.clock.limit is not None:

@@ -91,7 +91,7 @@ def make_report(
         May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
         names, means and the ends of numeric ranges are in it, and no row.
     n_resamples : int, default=20
-        Bootstrap samples for the stability of the selection; 0 leaves it out.
+        Halves of the rows drawn for the stability of the selection; 0 leaves it out.
     left_out : dict, optional
         Columns that were left out before the search, each with the reason.
     signals : series in any form that `Indicators` takes, optional
