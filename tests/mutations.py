@@ -205,7 +205,7 @@ MUTATIONS = (
     ),
     # Criteria.
     Mutation(  # 26: every class counts alike
-        "criteria/rows.py",
+        "criteria/base.py",
         "sum(factor * int(cell) for factor, cell in zip(self.factors, line, strict=True))",
         "sum(int(cell) for factor, cell in zip(self.factors, line, strict=True))",
         CRITERIA,
@@ -217,7 +217,7 @@ MUTATIONS = (
         CRITERIA,
     ),
     Mutation(  # 28: equal scores count for the positive
-        "criteria/rows.py",
+        "criteria/auc.py",
         "below.append(2 * np.cumsum(counts) - counts)",
         "below.append(2 * np.cumsum(counts))",
         CRITERIA,
@@ -230,22 +230,22 @@ MUTATIONS = (
     ),
     # Data.
     Mutation(  # 30: one row fewer is later
-        "data/split.py", "return time >= cut", "return time > cut", DATA
+        "data/sample.py", "return time >= cut", "return time > cut", DATA
     ),
     Mutation(  # 31: guiding and validation rows change places
-        "data/split.py",
+        "data/sample.py",
         "guiding, validating = np.flatnonzero(~here), np.flatnonzero(here)",
         "guiding, validating = np.flatnonzero(here), np.flatnonzero(~here)",
         DATA,
     ),
     Mutation(  # 32: copies of a row are left out one too few
-        "data/split.py",
+        "data/sample.py",
         "np.flatnonzero(copy >= np.bincount(train, minlength=n_rows)[rows]) for train in trains",
         "np.flatnonzero(copy > np.bincount(train, minlength=n_rows)[rows]) for train in trains",
         DATA,
     ),
     Mutation(  # 33: rows that do not guide are taken for others that do
-        "data/split.py", "return at[theirs[at] == rows]", "return at", DATA
+        "data/sample.py", "return at[theirs[at] == rows]", "return at", DATA
     ),
     # Weighted terms.
     Mutation(  # 34: squared weights cost nothing

@@ -6,9 +6,8 @@ What most people need is here.  `bayesieve.export` writes models in other langua
 """
 
 from .app.studio.launch import studio
-from .estimators.deploy import deploy
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
-from .estimators.naive_bayes import NaiveBayes
+from .estimators.naive_bayes import NaiveBayes, deploy
 from .estimators.selector import NaiveBayesSelector
 from .estimators.signals import signals
 from .estimators.votes import FeatureVotes

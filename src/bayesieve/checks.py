@@ -30,6 +30,10 @@ Foreign: TypeAlias = Any
 _MANY = 4
 
 
+class BadUseError(ValueError):
+    """Something that the user can put right: said in one sentence, exit code 2."""
+
+
 def choose(
     name: str,
     value: object,

@@ -493,14 +493,13 @@ def test_no_link_beside_the_output_is_followed(name, table, monkeypatch, capsys)
 
 def test_a_link_under_the_hidden_name_itself_is_not_followed(tmp_path, monkeypatch):
     """Even a name that was guessed: the file is made anew, or not at all."""
-    from bayesieve.data.files.base import OutputError
-    from bayesieve.data.files.output import whole_file
+    from bayesieve.data.files.output import OutputError, output_file
 
     victim, planted = tmp_path / "victim", tmp_path / f".bayesieve-{'0' * 16}.part"
     victim.write_text("precious")
     planted.symlink_to(victim)
     monkeypatch.setattr(secrets, "token_hex", lambda n: "0" * 2 * n)
-    with pytest.raises(OutputError, match="file exists"), whole_file(tmp_path / "a") as file:
+    with pytest.raises(OutputError, match="file exists"), output_file(tmp_path / "a") as file:
         file.write(b"ruin")
     assert victim.read_text() == "precious"
     assert planted.is_symlink()

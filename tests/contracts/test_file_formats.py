@@ -11,7 +11,8 @@ from sklearn.datasets import dump_svmlight_file
 from typer.testing import CliRunner
 
 from bayesieve.app.cli import app
-from bayesieve.data.files.base import BadUseError, Content, FileFormat
+from bayesieve.checks import BadUseError
+from bayesieve.data.files.base import Content, FileFormat
 from bayesieve.data.files.formats import FORMATS, Column, format_of, read_batches, read_data
 
 N_ROWS = 60

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
+import bayesieve
 from bayesieve import checks
 from bayesieve.app import tables as app_tables
-from bayesieve.data.files import atomic, output, sources
+from bayesieve.checks import BadUseError
 from bayesieve.data.files import base as files_base
+from bayesieve.data.files import output, sources
 from bayesieve.data.files import text as text_module
-from bayesieve.data.files.base import BadUseError
 from bayesieve.data.files.formats import Column, read_batches, read_data
 from bayesieve.data.storage import PackedTable
 from bayesieve.engine import pack
@@ -226,8 +227,8 @@ class Reads:
         self.path, self.opened, self.n_bytes = path, 0, 0
         for module in (io, builtins):
             monkeypatch.setattr(module, "open", self._counting(module.open))
-        inside = text_module._opened
-        monkeypatch.setattr(text_module, "_opened", lambda path: CountedFile(inside(path), self))
+        inside, name = text_module.open_unpacked, "open_unpacked"
+        monkeypatch.setattr(text_module, name, lambda path: CountedFile(inside(path), self))
         parse = pl.read_csv
         monkeypatch.setattr(pl, "read_csv", lambda source, **more: parse(bytes(source), **more))
         monkeypatch.delattr(pl, "scan_csv")
@@ -558,8 +559,8 @@ def test_endings_and_files_that_are_not_there(tmp_path):
 # -- what a killed process leaves behind ---------------------------------------------------------
 
 _BEGIN = {
-    "file": "with atomic.whole_file(folder / 'out.txt') as out:\n    out.write(b'half')\n    end()",
-    "folder": "with atomic.hidden_folder(folder) as part:\n    (part / 'a').touch()\n    end()",
+    "file": "with output.whole_file(folder / 'out.txt') as out:\n    out.write(b'half')\n    end()",
+    "folder": "with output.hidden_folder(folder) as part:\n    (part / 'a').touch()\n    end()",
     "checkpoint": """
 from bayesieve.search import checkpoint as journal
 link = journal.os.link
@@ -572,12 +573,12 @@ journal.Journal(folder / 'out.txt', '1', {}).append(['add', [1], []], True)
 def _other_process(what, folder, end):
     """A process that begins to write, and then says so and waits, or kills itself."""
     lines = [
-        "import importlib.util, os, signal, sys",
+        "import os, signal, sys, types",
         "from pathlib import Path",
-        # By itself: all of the package would take seconds to import.
-        "spec = importlib.util.spec_from_file_location('atomic', sys.argv[1])",
-        "atomic = importlib.util.module_from_spec(spec)",
-        "spec.loader.exec_module(atomic)",
+        # Without the package's own imports, which would take seconds.
+        "bare = sys.modules['bayesieve'] = types.ModuleType('bayesieve')",
+        "bare.__path__ = [sys.argv[1]]",
+        "from bayesieve.data.files import output",
         "folder = Path(sys.argv[2])",
         "def wait():\n    print('begun', flush=True)\n    sys.stdin.readline()",
         "def kill():\n    os.kill(os.getpid(), signal.SIGKILL)",
@@ -585,7 +586,7 @@ def _other_process(what, folder, end):
         _BEGIN[what],
     ]
     return subprocess.Popen(
-        [sys.executable, "-c", "\n".join(lines), atomic.__file__, str(folder)],
+        [sys.executable, "-c", "\n".join(lines), bayesieve.__path__[0], str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -612,7 +613,7 @@ def test_what_a_killed_process_left_is_gone_after_the_next(what, tmp_path):
         assert book.records == [["add", [1], []]]
         book.close()
     else:
-        atomic.write_text(tmp_path / "out.txt", "whole")
+        output.write_text(tmp_path / "out.txt", "whole")
         assert (tmp_path / "out.txt").read_text() == "whole"
     assert sorted(_hidden(tmp_path)) == sorted(others)
 
@@ -623,8 +624,8 @@ def test_what_a_living_process_writes_stays(what, tmp_path):
         assert living.stdout.readline() == "begun\n"
         before = _hidden(tmp_path)
         assert len(before) == 1
-        atomic.write_text(tmp_path / "other.txt", "whole")
-        with output.whole_folder(tmp_path) as part:
+        output.write_text(tmp_path / "other.txt", "whole")
+        with output.output_folder(tmp_path) as part:
             (part / "third.txt").touch()
         assert _hidden(tmp_path) == before
         living.communicate("\n", timeout=120)
@@ -636,18 +637,18 @@ def test_what_a_living_process_writes_stays(what, tmp_path):
 
 def test_whoever_lost_its_file_before_it_was_locked_takes_another_name(tmp_path, monkeypatch):
     """Another process may look for what was left behind in the moment in between."""
-    plain, made = atomic._is_mine, []
+    plain, made = output._is_mine, []
 
     def slow(part, number):
         made.append(part)
         if len(made) == 1:
-            atomic.remove_left_behind(tmp_path)
+            output.remove_left_behind(tmp_path)
             assert not part.exists()
         return plain(part, number)
 
-    monkeypatch.setattr(atomic, "_is_mine", slow)
-    atomic.write_text(tmp_path / "out.txt", "whole")
-    with atomic.hidden_folder(tmp_path):
+    monkeypatch.setattr(output, "_is_mine", slow)
+    output.write_text(tmp_path / "out.txt", "whole")
+    with output.hidden_folder(tmp_path):
         assert len(made) == 3
     assert [each.name for each in tmp_path.iterdir()] == ["out.txt"]
     assert (tmp_path / "out.txt").read_text() == "whole"

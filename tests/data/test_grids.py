@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesieve.data.columns import encode, learn, merge_specs
-from bayesieve.data.kernels.grids import cut
+from bayesieve.data.kernels.exact import cut
 from bayesieve.data.tables import RawTable
 from bayesieve.engine import pack
 from bayesieve.models.columns import read_column

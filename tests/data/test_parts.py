@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from bayesieve import NaiveBayesSelector, WeightedNaiveBayes, nested, stability
 from bayesieve.app.cli import app
-from bayesieve.data.split import find_splits, later_rows
+from bayesieve.data.sample import find_splits, later_rows
 from bayesieve.evaluation.crossfit import draw_samples
 from plain import plain_selector
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesieve.data.files.base import BadUseError
+from bayesieve.checks import BadUseError
 from bayesieve.data.files.series import read_series_folder
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesieve.data.files.base import BadUseError
+from bayesieve.checks import BadUseError
 from bayesieve.data.files.series import as_times, read_series_file, resolve_form, series_parts
 from bayesieve.data.series import SeriesForm
 

@@ -22,7 +22,7 @@ from bayesieve import (
     load_model,
     save_model,
 )
-from bayesieve.estimators.deploy import rows_of
+from bayesieve.estimators.naive_bayes import rows_of
 from bayesieve.evaluation.calibration import Calibration, best_temperature
 from bayesieve.export import to_python
 from plain import plain_selector

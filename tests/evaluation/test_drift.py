@@ -12,7 +12,7 @@ from scipy.stats import chi2_contingency, ks_2samp, norm
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, decide, drift, novelty
 from bayesieve.datasets import make_signals
-from bayesieve.estimators.deploy import rows_of
+from bayesieve.estimators.naive_bayes import rows_of
 from bayesieve.models.novelty import surprise
 
 matplotlib.use("Agg")

@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 import reference
 from bayesieve import FeatureVotes, NaiveBayes, NaiveBayesSelector, nested
 from bayesieve.criteria import AUC, Criterion, SizePenalty
-from bayesieve.criteria.rows import auc_parts, line_values
+from bayesieve.criteria.auc import auc_parts
+from bayesieve.criteria.base import line_values
 from plain import plain_selector
 from tables import binary_table
 

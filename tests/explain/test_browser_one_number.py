@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, calibrate, explain
-from bayesieve.estimators.deploy import bayes_of
+from bayesieve.estimators.naive_bayes import bayes_of
 from bayesieve.explain.report import explanations_page
 from bayesieve.explain.text import factor_in_words, few_digits
 from bayesieve.plot import EvidenceDisplay

@@ -19,7 +19,7 @@ from bayesieve import (
     novelty,
     save_model,
 )
-from bayesieve.estimators.deploy import fitted_of
+from bayesieve.estimators.naive_bayes import fitted_of
 from bayesieve.explain.modelfile.file import model_from_dict, model_schema, model_to_dict
 from bayesieve.export import to_python, to_sql
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesieve.explain.plots import short_names
+from bayesieve.explain.text import short_names
 from bayesieve.indicators import Indicators
 
 

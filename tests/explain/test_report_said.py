@@ -8,7 +8,8 @@ import pytest
 
 from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, decide, deploy
 from bayesieve.evaluation.decide import rule_in_words
-from bayesieve.explain.report import make_report, report_content
+from bayesieve.explain.report import make_report
+from bayesieve.explain.report.content import report_content
 from bayesieve.explain.report.sections import fates, rule_cost
 from pages import mixed, pick_row
 from plain import plain_selector

@@ -17,7 +17,8 @@ from bayesieve import (
     drift,
 )
 from bayesieve.evaluation.ablation import ablate
-from bayesieve.explain.report import make_report, report_content
+from bayesieve.explain.report import make_report
+from bayesieve.explain.report.content import report_content
 from bayesieve.explain.text import chance_in_words, few_digits, interval, odds_in_words
 from plain import plain_selector
 

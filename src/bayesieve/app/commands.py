@@ -14,20 +14,26 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array, Foreign
+from ..checks import Array, BadUseError, Foreign, some
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
-from ..data.files.atomic import write_text
-from ..data.files.base import BadUseError, check_width, some
+from ..data.files.base import check_width
 from ..data.files.formats import Column, format_of, read_batches
-from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
+from ..data.files.output import (
+    check_file,
+    check_folder,
+    check_new,
+    output_file,
+    output_folder,
+    output_text,
+    write_text,
+)
 from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
-from ..estimators.deploy import deploy, rows_of, stands_for
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
@@ -103,7 +109,9 @@ def check_writing(settings: Settings) -> None:
     if settings.resamples == 1:
         raise BadUseError("--resamples must be 0 (none) or at least 2; got 1.")
     check_resume(settings.checkpoint, settings.resume)
-    check_result(cast(Path, settings.out), settings.force or settings.resume)
+    out = cast(Path, settings.out)
+    check_folder(out)
+    check_new([out / name for name in RESULT], settings.force or settings.resume)
 
 
 def check_resume(checkpoint: Path | None, resume: bool) -> None:
@@ -119,12 +127,6 @@ def check_resume(checkpoint: Path | None, resume: bool) -> None:
         raise BadUseError(
             f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
         )
-
-
-def check_result(out: Path, force: bool) -> None:
-    """Can a result be written there, and is there none yet?"""
-    check_folder(out)
-    check_new([out / name for name in RESULT], force)
 
 
 def prepare(rows: Rows, settings: Settings) -> Chooser:
@@ -256,7 +258,7 @@ def write_result(
     `chosen` are the columns of selected.csv beside the rank, `path` those of path.csv; `safe_csv`
     lets no text be taken for a formula by a spreadsheet.
     """
-    with whole_folder(out) as folder:
+    with output_folder(out) as folder:
         save_model(model, folder / "model.json")
         rows = [[i + 1, *row] for i, row in enumerate(zip(*chosen.values(), strict=True))]
         write_rows(folder / "selected.csv", ["rank", *chosen], rows, safe_csv)
@@ -382,7 +384,7 @@ def predict(
         for part in parts:
             say(part)
         return
-    with whole_file(out) as file:
+    with output_file(out) as file:
         for part in parts:
             file.write(part.encode())
 
@@ -431,8 +433,7 @@ def _show(
     if html is None:
         tell_result(settings, data, words)
         return
-    with whole_file(html) as file:
-        file.write(page().encode())
+    output_text(html, page())
 
 
 def predict_file(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checks import Foreign
+from ..checks import BadUseError, Foreign, some
 
 if TYPE_CHECKING:
     from .options import Settings
@@ -30,18 +30,18 @@ def open_rows(tables: Sequence[Path], settings: "Settings") -> "Iterator[Rows]":
 
     if settings.engine != "dask":
         if settings.scheduler is not None:
-            raise _refusal("--scheduler is for --engine dask.")
+            raise BadUseError("--scheduler is for --engine dask.")
         if len(tables) > 1:
-            raise _refusal(f"give one table, or --engine dask; got {len(tables)} files.")
+            raise BadUseError(f"give one table, or --engine dask; got {len(tables)} files.")
         gpu = settings.engine == "gpu"
         if gpu:
             _check_gpu()
         yield read_rows(tables[0], settings)._replace(engine="gpu" if gpu else None)
         return
     if settings.time is not None:
-        raise _refusal("--time is not offered with --engine dask; leave it out.")
+        raise BadUseError("--time is not offered with --engine dask; leave it out.")
     if (settings.target is None) == (not settings.labels):
-        raise _refusal("give --target COLUMN for classes, or --labels A,B,... for labels.")
+        raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
     files = _existing(tables)
     _check_alike(files)
     with _cluster(settings) as client:
@@ -57,13 +57,6 @@ def no_report(settings: "Settings") -> str:
     )
 
 
-def _refusal(why: str) -> ValueError:
-    """Bad use, as an error; listing the options must not import readers of files."""
-    from ..data.files.base import BadUseError
-
-    return BadUseError(why)
-
-
 def _check_gpu() -> None:
     """Refuse a machine without a GPU before the table is read."""
     from ..engine.registry import AcceleratorEngine
@@ -71,7 +64,7 @@ def _check_gpu() -> None:
     try:
         AcceleratorEngine().judged()
     except (ImportError, RuntimeError) as error:
-        raise _refusal(str(error)) from error
+        raise BadUseError(str(error)) from error
 
 
 # -- Parquet files that the workers of a cluster read ----------------------------------------------
@@ -85,11 +78,11 @@ def _existing(files: Sequence[Path]) -> list[Path]:
         if not file.exists():
             matching = sorted(file.parent.glob(file.name)) if "*" in file.name else []
         if not matching:
-            raise _refusal(f"{str(file)!r} does not exist; name Parquet files.")
+            raise BadUseError(f"{str(file)!r} does not exist; name Parquet files.")
         found += matching
     odd = [str(file) for file in found if file.suffix != ".parquet"]
     if odd:
-        raise _refusal(f"--engine dask reads Parquet files; got {odd[0]}.")
+        raise BadUseError(f"--engine dask reads Parquet files; got {odd[0]}.")
     return found
 
 
@@ -102,10 +95,10 @@ def _check_alike(files: Sequence[Path]) -> None:
         try:
             names = set(pl.read_parquet_schema(file))
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise _refusal(f"{file} cannot be read as Parquet: {error}") from error
+            raise BadUseError(f"{file} cannot be read as Parquet: {error}") from error
         odd = sorted(names ^ (first or names))
         if odd:
-            raise _refusal(
+            raise BadUseError(
                 f"{file} and {files[0]} must have the same columns; {odd[0]!r} is in one only."
             )
         first = names
@@ -120,7 +113,7 @@ def _cluster(settings: "Settings") -> Iterator[Foreign]:
     try:
         import distributed
     except ImportError as error:
-        raise _refusal(
+        raise BadUseError(
             '--engine dask needs Dask, which is not installed; pip install "bayesieve[dask]".'
         ) from error
     if settings.scheduler is not None:
@@ -128,7 +121,7 @@ def _cluster(settings: "Settings") -> Iterator[Foreign]:
         try:
             client = distributed.Client(settings.scheduler, timeout=20, set_as_default=False)
         except OSError as error:
-            raise _refusal(f"--scheduler {settings.scheduler}: nobody answers there.") from error
+            raise BadUseError(f"--scheduler {settings.scheduler}: nobody answers there.") from error
         with client:
             yield client
         return
@@ -173,10 +166,8 @@ def _read_files(client: Foreign, files: Sequence[Path], settings: "Settings") ->
 def _known(frame: Foreign, option: str, name: str) -> str:
     """A name, if a column has it."""
     if name not in frame.columns:
-        from ..data.files.base import some
-
         shown = some([str(each) for each in frame.columns])
-        raise _refusal(f"{option} {name} names no column of the files; they are {shown}.")
+        raise BadUseError(f"{option} {name} names no column of the files; they are {shown}.")
     return name
 
 

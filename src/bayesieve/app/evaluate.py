@@ -7,10 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from ..checks import Foreign, choose
-from ..data.files.atomic import write_text
-from ..data.files.base import BadUseError
-from ..data.files.output import check_file, check_folder, check_new, whole_file, whole_folder
+from ..checks import BadUseError, Foreign, choose
+from ..data.files.output import (
+    check_file,
+    check_folder,
+    check_new,
+    output_folder,
+    output_text,
+    write_text,
+)
 from ..datasets.loading import REGISTRY, load
 from ..estimators.naive_bayes import NaiveBayes
 from ..evaluation.calibration import calibrate as calibrate_model
@@ -115,7 +120,7 @@ def _read(data: list[str], target: str | None, quiet: bool) -> dict[str, object]
 
 def _write(found: Comparison, out: Path) -> None:
     """All files at once, or none."""
-    with whole_folder(out) as folder:
+    with output_folder(out) as folder:
         write_text(folder / "table.csv", found.to_csv())
         write_text(folder / "table.tex", found.to_latex())
         write_text(folder / "results.json", found.to_json())
@@ -319,8 +324,7 @@ def report(
     )
     if remark is not None:
         remark(f"writing {out}")
-    with whole_file(out) as file:
-        file.write(page.encode())
+    output_text(out, page)
     if not settings.quiet:
         say(f"{out}\n")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from ..checks import Array, plain_value
-from ..data.files.base import BadUseError, some, whole_numbers
+from ..checks import Array, BadUseError, plain_value, some
+from ..data.files.base import whole_numbers
 from ..data.files.series import (
     column_by_series,
     read_labels,
@@ -31,11 +31,11 @@ from ..data.series import (
 )
 from ..data.tables import RawTable
 from ..estimators.base import procedure_of
-from ..estimators.deploy import deploy
+from ..estimators.naive_bayes import deploy
 from ..estimators.signals import SignalPipeline
 from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
-from ..explain.report import report_content
+from ..explain.report.content import report_content
 from ..explain.report.page import Picture, explanations_page, render
 from ..explain.text import factor_in_words
 from ..indicators.indicator import Indicator, Spans
@@ -97,7 +97,10 @@ def read_learning(
     form = resolve_form(data, form, *apart)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table, said = _in_words(data, form, inside)
+        try:
+            table, said = read_series_file(data, form, inside)
+        except TypeError as error:  # what a library calls a wrong type is bad input here
+            raise BadUseError(str(error)) from error
     words = [str(each.message) for each in caught]
     check_series(table)
     words += _gaps(table, form)
@@ -181,17 +184,6 @@ def _shared(
 def _has(data: Path, target: str | None) -> bool:
     """Does a table have the column, which then is no column of values?"""
     return data.is_file() and target in table_names(data)
-
-
-def _in_words(
-    data: Path, form: SeriesForm, label: str | None
-) -> tuple[SeriesTable, pl.Series | None]:
-    """The series; what a library calls a wrong type is bad input here."""
-    try:
-        found = read_series_file(data, form, label)
-    except TypeError as error:
-        raise BadUseError(str(error)) from error
-    return found.table, found.labels
 
 
 def check_series(table: SeriesTable) -> None:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import bayesieve_papers as papers
 
-from ..checks import choose
-from ..data.files.base import BadUseError
-from ..data.files.output import check_file, whole_file
+from ..checks import BadUseError, choose
+from ..data.files.output import check_file, output_file, output_text
 from .options import Argument, Option, Settings, say, tell
 
 
@@ -58,9 +57,9 @@ def reproduce(
     if figure is not None:
         _save(found, figure)
     if as_csv is not None:
-        _write(as_csv, found.to_csv())
+        output_text(as_csv, found.to_csv())
     if as_latex is not None:
-        _write(as_latex, found.to_latex())
+        output_text(as_latex, found.to_latex())
 
 
 def _check_figure(path: Path) -> None:
@@ -78,10 +77,5 @@ def _save(found: papers.Reproduction, path: Path) -> None:
     picture = Figure(figsize=found.figure_size, layout="constrained")
     if found.draw is not None:
         found.draw(picture)
-    with whole_file(path) as file:
+    with output_file(path) as file:
         picture.savefig(file, format=path.suffix[1:], dpi=150)
-
-
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())

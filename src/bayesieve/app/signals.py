@@ -5,9 +5,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ..checks import Floats, choose
-from ..data.files.base import BadUseError
-from ..data.files.output import check_file, whole_file
+from ..checks import BadUseError, Floats, choose
+from ..data.files.output import check_file, output_file
 from ..data.result import Plain
 from ..data.series import SeriesForm
 from ..estimators.signals import signals as make_pipeline
@@ -298,5 +297,5 @@ def draw_example(shown: Shown, path: Path) -> None:
     kind = path.suffix[1:].lower()
     known = figure.canvas.get_supported_filetypes()
     choose("the ending of --out", kind, sorted(known))
-    with whole_file(path) as file:
+    with output_file(path) as file:
         figure.savefig(file, format=kind)

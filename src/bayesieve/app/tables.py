@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from ..checks import Array, Bools, Foreign
-from ..data.files.base import BadUseError, Content, check_width, some, unpacked_size, whole_numbers
+from ..checks import Array, BadUseError, Bools, Foreign, some
+from ..data.files.base import Content, check_width, unpacked_size, whole_numbers
 from ..data.files.formats import format_of, read_data
 from ..data.files.sources import open_source
 from ..data.files.text import as_read
 from ..data.pack import pack
-from ..data.split import later_rows
+from ..data.sample import later_rows
 from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
 from .options import Settings

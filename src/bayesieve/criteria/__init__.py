@@ -1,8 +1,14 @@
 """Criteria that score a subset: error, error probability, log-likelihood, AUC."""
 
 from .auc import AUC, SizePenalty
-from .base import Criterion, Rule, has_standard_error, paired_error, standard_error
-from .rows import RowCriterion
+from .base import (
+    Criterion,
+    RowCriterion,
+    Rule,
+    has_standard_error,
+    paired_error,
+    standard_error,
+)
 
 #: Every criterion by name; a new member is one entry here.
 CRITERIA: dict[str, Criterion] = {

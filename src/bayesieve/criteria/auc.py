@@ -11,7 +11,6 @@ import numpy as np
 from ..checks import Bools, check_callable, check_flag, check_number, choose
 from ..engine.contract import Floats, Ints, Ledger, Outline, Scores
 from .base import Criterion, Key, Rule
-from .rows import auc_parts
 
 # Candidates whose scores differ by less are compared exactly.
 _DOUBT = 1e-10
@@ -53,6 +52,33 @@ class SizePenalty:
         check_number("criterion.penalty.free", self.free, low=0, whole=True)
         check_number("criterion.penalty.scale", self.scale, low=1, whole=True)
         check_flag("criterion.penalty.as_printed", self.as_printed)
+
+
+def auc_parts(scores: Ints, truth: Bools, weights: Ints) -> tuple[float, Floats]:
+    """Area under the ROC curve, ties half; and each line's share in its chance error.
+
+    The squares of the shares, times the weights, add up to the variance of DeLong, DeLong and
+    Clarke-Pearson (1988).  A single positive or negative line has no spread: its share is 0.
+
+    There must be lines of both kinds.
+    """
+    distinct, seat = np.unique(scores, return_inverse=True)
+    totals, below = [], []
+    for mine in (~truth, truth):
+        counts = np.zeros(distinct.size, np.int64)
+        np.add.at(counts, seat[mine], weights[mine])
+        totals.append(int(counts.sum()))
+        below.append(2 * np.cumsum(counts) - counts)  # doubled: those below, and half the equals
+    negative, positive = totals
+    # Doubled number of lines of the other kind that each line stands on the right side of.
+    right = np.where(truth, below[0][seat], 2 * positive - below[1][seat])
+    pairs = sum(int(w) * int(r) for w, r in zip(weights[truth], right[truth], strict=True))
+    area = pairs / (2 * positive * negative)
+    shares = np.zeros(scores.size)
+    for mine, n, others in ((truth, positive, negative), (~truth, negative, positive)):
+        if n > 1:
+            shares[mine] = (right[mine] / (2 * others) - area) / math.sqrt(n * (n - 1))
+    return area, shares
 
 
 class AUC(Criterion):

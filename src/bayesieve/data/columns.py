@@ -291,7 +291,7 @@ def _rounded(values: Array) -> Bools:
 
 def _to_intervals(cuts: Floats, silent: int, raw: Array) -> Bytes:
     """The number of cuts below each value; `silent` where it is missing."""
-    from .kernels.grids import place
+    from .kernels.exact import place
 
     codes = np.full(raw.shape, silent, np.uint8)
     if silent:
@@ -330,7 +330,7 @@ def _gridded(
     spec: ColumnSpec, raw: Array, most: int, repeats: NDArray[np.float64 | np.int64] | None
 ) -> ColumnSpec:
     """Intervals of about equally many rows; of single values where there are few or heavy ones."""
-    from .kernels.grids import cut
+    from .kernels.exact import cut
 
     values, counts = count_distinct(np.asarray(raw, dtype=np.float64), repeats)
     n_distinct = values.size
@@ -355,7 +355,7 @@ def count_distinct(
     >>> count_distinct(np.array([2.0, 1.0, np.nan, 2.0]))
     (array([1., 2.]), array([1, 2]))
     """
-    from .kernels.grids import count_runs, sort_evenly
+    from .kernels.exact import count_runs, sort_evenly
 
     if repeats is not None:
         numbers, repeats = numbers[repeats > 0], repeats[repeats > 0]
@@ -377,3 +377,17 @@ def _continuous(spec: ColumnSpec, distinct: Floats, count: int) -> ColumnSpec:
     if distinct.size > _KEEP_DISTINCT:
         distinct = distinct[[0, -1]]
     return replace(spec, distinct=distinct, n_distinct=count)
+
+
+def span_in_words(low: float, high: float) -> str:
+    """Numbers between two ends, which may be infinite.
+
+    Examples
+    --------
+    >>> from bayesieve.data.columns import span_in_words
+    >>> span_in_words(-np.inf, 4.5), span_in_words(1.25, 4.5)
+    ('up to 4.5', '1.25 to 4.5')
+    """
+    if np.isinf(low):
+        return "any value" if np.isinf(high) else f"up to {high:.4g}"
+    return f"above {low:.4g}" if np.isinf(high) else f"{low:.4g} to {high:.4g}"

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import Array, Bytes, Floats, check_memory, choose
 from ..data.columns import MOST_CODES, ColumnSpec, to_codes
 from ..data.kernels.options import BLOCK, BYTES, LANES
-from ..data.split import Rows, find_splits, training_copies
+from ..data.sample import find_splits, training_copies
 from ..data.storage import IN_MEMORY, Lookup, Room
 from ..models.base import Ints, Statistics, TrainingSets, one_set
 from ..models.registry import MODELS
@@ -122,16 +122,16 @@ class ScoredRows(NamedTuple):
     sets: TrainingSets  #: of the training rows
     lines: Lines  #: rows of the table
     loo: bool  #: lines leave themselves out
-    training: Rows  #: rows of the table that train, some of them several times
+    training: Ints  #: rows of the table that train, some of them several times
 
 
 def scoring(
     cv: object,
     labels: Ints,
     weights: Floats,
-    guiding: Rows,
+    guiding: Ints,
     factors: list[Fraction],
-    numbers: Rows | None = None,
+    numbers: Ints | None = None,
     groups: Array | None = None,
     n_rows: int | None = None,
 ) -> ScoredRows:
@@ -162,7 +162,7 @@ def scoring(
     return ScoredRows(found, lines, False, training)
 
 
-def validation_lines(labels: Ints, weights: Floats, rows: Rows) -> Lines:
+def validation_lines(labels: Ints, weights: Floats, rows: Ints) -> Lines:
     """Lines of the validation part: one set of tables, from all guiding rows."""
     mine = labels[rows]
     return Lines.sort(rows, np.zeros_like(mine), mine, weights[rows])
@@ -399,7 +399,7 @@ class DenseColumns(TableColumns):
         spec: ColumnSpec,
         training: Array,
         column: Array,
-        later: Callable[[Rows | None], Lookup] | None = None,
+        later: Callable[[Ints | None], Lookup] | None = None,
         known: Statistics | None = None,
     ) -> None:
         """Take in a column: `training` holds the rows of `sets`, `column` those of `lines`.

@@ -15,8 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
 from ..criteria import CRITERIA
-from ..criteria.base import Criterion, has_standard_error
-from ..criteria.rows import RowCriterion
+from ..criteria.base import Criterion, RowCriterion, has_standard_error
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
 from ..data.tables import SparseTable, Table
 from ..engine.registry import AcceleratorEngine, RemoteTable

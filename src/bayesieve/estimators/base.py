@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, Foreign
+from ..checks import Array, Floats, Foreign
 from ..data.collection import as_plain
 from ..data.storage import PackedTable
 from ..data.tables import Table, is_collection, is_frame, keep_names, read_table
 from ..models.columns import warn_of_unknown
-from ..models.fitted import FittedBayes, Priors, at_place
+from ..models.fitted import Priors, at_place
 
 if TYPE_CHECKING:
     from ..criteria.base import Criterion
@@ -64,13 +64,6 @@ def lazily(model: Foreign, method: str, X: Foreign, priors: Foreign = None) -> F
     framed = partial(_frame, ask, columns)
     meta = pd.DataFrame({name: pd.Series(dtype=kind) for name in columns})
     return X.map_partitions(framed, meta=meta)
-
-
-def lazy_fit(model: Foreign, X: Foreign, y: Foreign, sample_weight: Foreign) -> FittedBayes:
-    """A model of all rows of a collection."""
-    from .collections import far_fit
-
-    return far_fit(model, X, y, sample_weight)
 
 
 def picked(model: Foreign, X: Foreign) -> Foreign:
@@ -133,10 +126,66 @@ def _frame(ask: Foreign, columns: list[str], part: Foreign) -> Foreign:
     return pd.DataFrame(ask(part), index=part.index, columns=columns)
 
 
+# -- Predictions -----------------------------------------------------------------------------------
+
+
+# What a fitted value calls the answers of its estimator.
+_ANSWERS = {
+    "predict": "decided",
+    "predict_proba": "proba",
+    "predict_log_proba": "log_proba",
+    "decision_function": "decide",
+}
+
+
+class Predictions:
+    """Predictions by a fitted value: of `NaiveBayes`, and of who chose columns for one."""
+
+    def _asked(self, X: object) -> tuple[Foreign, Table]:
+        """The fitted value, and the columns that it reads of X."""
+        raise NotImplementedError
+
+    def _answer(self, method: str, X: object, priors: Priors) -> Foreign:
+        if is_collection(X):
+            return lazily(self, method, X, priors)
+        fitted, rows = self._asked(X)
+        warn_of_unknown(fitted.specs, rows)
+        return getattr(at_place(fitted, priors), _ANSWERS[method])(rows)
+
+    def predict(self, X: object, priors: Priors = None) -> Array:
+        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
+
+        After `decide`, what its rule decides: an array of objects where it may ask a person, with
+        None for the rows on which it does.
+        `priors`, here and below: how frequent the classes are where the rows come from, as in
+        `deploy`; as in training (or as deployed) by default.
+        """
+        return self._answer("predict", X, priors)
+
+    def predict_proba(self, X: object, priors: Priors = None) -> Floats:
+        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
+
+        Classes exclude each other: a row adds up to 1.  Labels do not.
+        """
+        return self._answer("predict_proba", X, priors)
+
+    def predict_log_proba(self, X: object, priors: Priors = None) -> Floats:
+        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels."""
+        return self._answer("predict_log_proba", X, priors)
+
+    def decision_function(self, X: object, priors: Priors = None) -> Floats:
+        """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
+
+        Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
+        Of `FeatureVotes`, numbers of votes.
+        """
+        return self._answer("decision_function", X, priors)
+
+
 # -- An estimator that chose columns and holds a model on them -------------------------------------
 
 
-class ChosenColumns(SelectorMixin):
+class ChosenColumns(Predictions, SelectorMixin):
     """Transforms to the chosen columns, and predicts by the model on them.
 
     Mixed in by whoever sets ``support_``, a mask of columns, and ``estimator_``, a fitted model of
@@ -203,45 +252,9 @@ class ChosenColumns(SelectorMixin):
         check_is_fitted(self, "support_")
         return read_table(self, X, reset=False).pick(np.flatnonzero(self.support_))
 
-    def _told(self, X: object) -> Table:
-        """The chosen columns of X; those in which nothing is known are named."""
+    def _asked(self, X: object) -> tuple[Foreign, Table]:
         chosen = self._chosen(X)
-        warn_of_unknown(self.estimator_.fitted_.specs, chosen)
-        return chosen
-
-    def predict(self, X: object, priors: Priors = None) -> Array:
-        """The most probable class of each row (0 or 1 for each label), by the chosen model.
-
-        After `decide`, what its rule decides: an array of objects where it may ask a person, with
-        None for the rows on which it does.
-        `priors`, here and below: how frequent the classes are where the rows come from, see
-        `deploy`; as in training (or as deployed) by default.
-        """
-        if is_collection(X):
-            return lazily(self, "predict", X, priors)
-        chosen = self._told(X)
-        return at_place(self.estimator_.fitted_, priors).decided(chosen)
-
-    def predict_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
-        """P(class | x), rows x classes, or P(label = 1 | x), rows x labels, by the chosen model."""
-        if is_collection(X):
-            return lazily(self, "predict_proba", X, priors)
-        chosen = self._told(X)
-        return at_place(self.estimator_.fitted_, priors).proba(chosen)
-
-    def decision_function(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
-        """Log-odds (two classes, labels), scores of the classes, or numbers of votes."""
-        if is_collection(X):
-            return lazily(self, "decision_function", X, priors)
-        chosen = self._told(X)
-        return at_place(self.estimator_.fitted_, priors).decide(chosen)
-
-    def predict_log_proba(self, X: object, priors: Priors = None) -> NDArray[np.float64]:
-        """The logarithm of `predict_proba`, by the chosen model."""
-        if is_collection(X):
-            return lazily(self, "predict_log_proba", X, priors)
-        chosen = self._told(X)
-        return at_place(self.estimator_.fitted_, priors).log_proba(chosen)
+        return self.estimator_.fitted_, chosen
 
 
 # -- What the library asks of either estimator, without asking which it is ------------------------

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..checks import Foreign, choose, column_indices
 from ..criteria.auc import AUC
-from ..criteria.base import Criterion
-from ..criteria.rows import RowCriterion
+from ..criteria.base import Criterion, RowCriterion
 from ..data.collection import read_collection
 from ..data.sample import Sample
 from ..data.tables import is_collection

@@ -1,10 +1,11 @@
-"""`NaiveBayes`: the classifier on all columns, fitted at once or in batches."""
+"""`NaiveBayes`: the classifier on all columns; the one inside a selector; and `deploy`."""
 
+import copy
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +20,9 @@ from ..engine.sparse import SparseProblem, SparseTables, bayes_tables
 from ..models.base import Floats, Ints, ModelSettings, Run, run_alone
 from ..models.columns import BinarySpecs, Summary, choose_models, summarise, warn_of_unknown
 from ..models.counts import check_priors, check_smoothing
-from ..models.fitted import FittedBayes, FittedProblem, Priors, at_place, fit_problem
+from ..models.fitted import FittedBayes, FittedProblem, Priors, fit_problem, read_places
 from ..models.registry import MODELS
-from .base import lazily, lazy_fit
+from .base import ChosenColumns, Predictions
 
 
 def read_batch(
@@ -237,7 +238,7 @@ class AnyTable(ClassifierMixin):
         return float(np.average(right, weights=weights))
 
 
-class NaiveBayes(AnyTable, BaseEstimator):
+class NaiveBayes(Predictions, AnyTable, BaseEstimator):
     """Naive Bayes for binary, categorical and continuous columns together.
 
     Parameters
@@ -375,7 +376,9 @@ class NaiveBayes(AnyTable, BaseEstimator):
         family = self.family()
         family.check()
         if is_collection(X):
-            return self.hold(lazy_fit(self, X, y, sample_weight))
+            from .collections import far_fit
+
+            return self.hold(far_fit(self, X, y, sample_weight))
         sample = read_sample(self, X, y, sample_weight)
         family.check_sample(sample)
         return self.hold(family.fit(sample, family.choose_models(sample.table)))
@@ -474,50 +477,6 @@ class NaiveBayes(AnyTable, BaseEstimator):
         found = [problem.nat(problem.sums(rows)) for problem in self.fitted_.problems]
         return np.column_stack([one[:, 1] for one in found]) if self.fitted_.labelled else found[0]
 
-    def predict_log_proba(self, X: object, priors: Priors = None) -> Floats:
-        """Log P(class | x), rows x classes; with labels, log P(label = 1 | x), rows x labels.
-
-        `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "predict_log_proba", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).log_proba(rows)
-
-    def predict_proba(self, X: object, priors: Priors = None) -> Floats:
-        """P(class | x), rows x classes; with labels, P(label = 1 | x), rows x labels.
-
-        Classes exclude each other: a row adds up to 1.  Labels do not.  `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "predict_proba", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).proba(rows)
-
-    def predict(self, X: object, priors: Priors = None) -> Array:
-        """The most probable class of each row; the first of equals.  With labels, 0 or 1 each.
-
-        After `decide`, what its rule decides: an array of objects where it may ask a person, with
-        None for the rows on which it does.
-        `priors`: how frequent the classes are where the rows come from, as in `deploy`; as in
-        training (or as deployed) by default.
-        """
-        if is_collection(X):
-            return lazily(self, "predict", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).decided(rows)
-
-    def decision_function(self, X: object, priors: Priors = None) -> Floats:
-        """Log-odds of ``classes_[1]`` or of each label (rows x labels); else joint log-scores.
-
-        Unlike probabilities they do not round to 0 or 1, so that they rank rows for a ROC curve.
-        `priors` as in `predict`.
-        """
-        if is_collection(X):
-            return lazily(self, "decision_function", X, priors)
-        rows = self._rows(X)
-        return at_place(self.fitted_, priors).decide(rows)
-
     @property
     def coef_(self) -> Floats:
         """Weights of the linear discriminant, positive for ``classes_[1]``."""
@@ -533,9 +492,13 @@ class NaiveBayes(AnyTable, BaseEstimator):
             raise AttributeError("coef_ and intercept_ are there after fit.")
         return self.fitted_.linear()
 
-    def _rows(self, X: object) -> Table:
+    def _asked(self, X: object) -> tuple[FittedBayes, Table]:
         check_is_fitted(self, "fitted_")
-        warn_of_unknown(self.fitted_.specs, table := read_table(self, X, reset=False))
+        return self.fitted_, read_table(self, X, reset=False)
+
+    def _rows(self, X: object) -> Table:
+        fitted, table = self._asked(X)
+        warn_of_unknown(fitted.specs, table)
         return table
 
 
@@ -546,3 +509,124 @@ def restrict_names(model: BaseEstimator, columns: Ints) -> None:
     model.n_features_in_ = len(columns)
     if hasattr(model, "feature_names_in_"):
         model.feature_names_in_ = model.feature_names_in_[columns]
+
+
+# -- The fitted model inside any of the estimators -------------------------------------------------
+
+_WANTED = (
+    "model must be a fitted NaiveBayes or WeightedNaiveBayes, or a NaiveBayesSelector of one; got "
+    "{}."
+)
+
+
+def bayes_of(model: object) -> NaiveBayes:
+    """The naive Bayes estimator itself, out of a selector where it is in one; fitted."""
+    if isinstance(model, ChosenColumns):
+        check_is_fitted(model, "estimator_")
+        model = model.estimator_
+    if not isinstance(model, NaiveBayes):
+        raise TypeError(_WANTED.format(type(model).__name__))
+    check_is_fitted(model, "fitted_")
+    return model
+
+
+def fitted_of(model: object) -> FittedBayes:
+    """The fitted value behind an estimator, or the value itself."""
+    if isinstance(model, FittedBayes):
+        return model
+    if isinstance(model, ChosenColumns):
+        model = getattr(model, "estimator_", model)
+    if not isinstance(model, NaiveBayes) or not hasattr(model, "fitted_"):
+        raise TypeError(_WANTED.format(type(model).__name__))
+    return model.fitted_
+
+
+def stands_for(model: object) -> dict[str, list[str]]:
+    """The columns that each column chosen stands for, where it stands for some."""
+    families = getattr(model, "families_", None)
+    if not isinstance(model, ChosenColumns) or families is None:
+        return {}
+    chosen = np.flatnonzero(model.support_).tolist()
+    found = {families.names[j]: families.others(j) for j in chosen}
+    return {name: others for name, others in found.items() if others}
+
+
+def rows_of(model: object, X: object) -> Table:
+    """X as an estimator reads it: judged, and the columns of its fitted value only."""
+    table = read_table(model, X, reset=False)
+    if isinstance(model, ChosenColumns):
+        return table.pick(np.flatnonzero(model.support_))
+    return table
+
+
+# -- A model for the place where it will be used ---------------------------------------------------
+
+
+Held = TypeVar("Held", bound=NaiveBayes | ChosenColumns)
+
+
+def deploy(model: Held, priors: Priors) -> Held:
+    """Copy of a model with the class priors of its place of use (prior shift).
+
+    What the features say stays; the prior is exchanged by Bayes' rule, whatever the temperature of
+    a calibrated model.  Explanations, reports, exported code and files speak for that place.
+
+    A rule of `decide` weighs its costs by the probabilities of the place.  Its thresholds move with
+    the prior, so that the same rows pass them as before: what it promises of the rows of a class
+    holds anywhere.  A promise about the rows of several other classes holds where these are mixed
+    as they were held out, and is warned of.
+
+    Parameters
+    ----------
+    model : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+        Fitted; it is not changed.
+    priors : array-like, mapping, "uniform" or None
+        One probability above 0 a class, in the order of ``classes_`` or by class; with labels,
+        P(label = 1) of each, in their order or by name.  None: the priors of training again.
+
+    Returns
+    -------
+    deployed : NaiveBayes, NaiveBayesSelector or WeightedNaiveBayes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve import NaiveBayes, deploy
+    >>> X, y = np.array([[1], [1], [1], [0]] * 10 + [[0]] * 40), ["ill"] * 40 + ["well"] * 40
+    >>> model = NaiveBayes().fit(X, y)
+    >>> model.predict([[1]]), deploy(model, {"ill": 0.01, "well": 0.99}).predict([[1]])
+    (array(['ill'], dtype='<U4'), array(['well'], dtype='<U4'))
+    """
+    final = bayes_of(model)
+    fitted = final.fitted_
+    places = None if priors is None else read_places(fitted, priors)
+    if places is not None:
+        _warn_of_mixtures(fitted)
+    found = copy.copy(final)
+    found.fitted_ = fitted.deployed(places)
+    return around(model, found)
+
+
+def around(model: Held, final: NaiveBayes) -> Held:
+    """The same estimator with another model: that one itself, or a copy of a selector with it."""
+    if isinstance(model, NaiveBayes):
+        return cast(Held, final)
+    twin = copy.copy(model)
+    twin.estimator_ = final
+    return twin
+
+
+def _warn_of_mixtures(fitted: FittedBayes) -> None:
+    """A ceiling on rows of several classes depends on how frequent each of them is."""
+    for problem in fitted.problems:
+        promises = () if problem.rule is None else problem.rule.promises
+        kept = [each for each in promises if each.kind == "false alarms"]
+        if kept and len(problem.classes) > 2:
+            name = plain_value(problem.classes[kept[0].position])
+            warnings.warn(
+                f"the ceiling on false alarms of {name!r} was found where the other classes are as "
+                "frequent as among the held-out rows, and need not hold elsewhere; decide again on "
+                "rows of the place.",
+                UserWarning,
+                stacklevel=3,
+            )

@@ -15,8 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..checks import check_file
 from ..criteria.base import Criterion
-from ..data.sample import Sample, is_share, read_sample, split_rows
-from ..data.split import find_parts, read_groups_of_rows
+from ..data.sample import Sample, find_parts, is_share, read_groups_of_rows, read_sample, split_rows
 from ..data.tables import is_collection, keep_names
 from ..engine.contract import Units
 from ..engine.registry import RemoteTable

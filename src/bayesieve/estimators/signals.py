@@ -22,8 +22,7 @@ from ..indicators.indicator import Plain, ScoreFamily
 from ..indicators.transformer import Indicators
 from ..models.fitted import Priors
 from .base import ChosenColumns, procedure_of
-from .deploy import bayes_of
-from .naive_bayes import NaiveBayes
+from .naive_bayes import NaiveBayes, bayes_of
 from .selector import NaiveBayesSelector
 from .weighted import WeightedNaiveBayes
 

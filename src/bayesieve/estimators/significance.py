@@ -11,7 +11,7 @@ from scipy.special import chdtrc, ndtri, stdtrit
 
 from ..data.columns import MOST_CODES
 from ..data.kernels.options import CHI2, FREE
-from ..data.split import find_splits, middle_rows
+from ..data.sample import find_splits, middle_rows
 from ..engine.registry import RemoteTable
 from ..engine.threads import Threads
 from ..models.registry import MODELS
@@ -113,7 +113,9 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
     sample = task.sample
     if sample.targets.labelled:
         return np.zeros(len(task.models), bool)
-    rows = evenly(_independent(task, guiding), sample.strata, MOST_ROWS)
+    # One row of each group, the middle one: rows must be independent.
+    rows = guiding if task.mates is None else guiding[middle_rows(task.mates[guiding])]
+    rows = evenly(rows, sample.strata, MOST_ROWS)
     labels, weights = sample.labels[rows], sample.weights[rows].astype(np.float64)
     n_classes = int(sample.labels.max()) + 1
     table = sample.table
@@ -139,11 +141,6 @@ def silent_columns(task: Task, guiding: NDArray[np.int64], threads: Threads) -> 
         counted = wanted & (free > 0)
         silent[counted] = ~_discoveries(chdtrc(free[counted], chi2[counted]))
     return silent
-
-
-def _independent(task: Task, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Keep one row of each group (the middle one), so that rows are independent."""
-    return rows if task.mates is None else rows[middle_rows(task.mates[rows])]
 
 
 def _discoveries(chances: NDArray[np.float64]) -> NDArray[np.bool_]:

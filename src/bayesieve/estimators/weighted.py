@@ -16,8 +16,15 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
-from ..data.sample import Sample, class_factors, read_sample, read_weights
-from ..data.split import find_parts, read_groups_of_rows, read_mates
+from ..data.sample import (
+    Sample,
+    class_factors,
+    find_parts,
+    read_groups_of_rows,
+    read_mates,
+    read_sample,
+    read_weights,
+)
 from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.base import CORRECTION_BITS, Floats, Ints

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ..data.sample import Sample, read_sample
-from ..data.split import group_numbers
+from ..data.sample import Sample, group_numbers, read_sample
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns
 from ..estimators.naive_bayes import NaiveBayes

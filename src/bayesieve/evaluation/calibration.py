@@ -3,7 +3,7 @@
 import copy
 import warnings
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from ..data.result import Columns, Result
 from ..data.sample import Sample, check_class_weight, class_factors, is_label_matrix, read_sample
 from ..data.tables import Table
 from ..estimators.base import ChosenColumns, procedure_of
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import around, bayes_of, rows_of
 from ..models.base import Floats, Ints
 from ..models.fitted import FittedBayes
 from ._typing import Model
@@ -178,12 +178,9 @@ def calibrate(
     found.hold(calibrated.deployed(places or None))
     if report.note:
         warnings.warn(report.note, UserWarning, stacklevel=2)
-    if chooser is None:
-        found.calibration_ = report
-        return cast(Judged, found)
-    twin = copy.copy(chooser)
-    twin.estimator_, twin.calibration_ = found, report
-    return cast(Judged, twin)
+    twin = around(model, found)
+    twin.calibration_ = report
+    return twin
 
 
 def _class_weights(selector: ChosenColumns, labels: Ints, weights: Floats) -> Floats:

@@ -16,12 +16,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, Foreign
-from ..criteria.auc import AUC
+from ..criteria.auc import AUC, auc_parts
 from ..criteria.base import Criterion
-from ..criteria.rows import auc_parts
 from ..data.columns import encode
-from ..data.sample import Sample, check_class_weight, class_factors, read_sample
-from ..data.split import group_numbers, read_groups_of_rows, validation_among
+from ..data.sample import (
+    Sample,
+    check_class_weight,
+    class_factors,
+    group_numbers,
+    read_groups_of_rows,
+    read_sample,
+    validation_among,
+)
 from ..data.tables import Table, read_table
 from ..engine.threads import Threads, count_threads
 from ..estimators.base import ChosenColumns, procedure_of

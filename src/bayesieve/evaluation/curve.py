@@ -13,8 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ..checks import Floats, Ints, check_flag, check_jobs, check_number, choose
 from ..data.columns import is_missing
 from ..data.result import Columns, Result
-from ..data.sample import Sample, read_sample
-from ..data.split import read_rows
+from ..data.sample import Sample, read_rows, read_sample
 from ..data.tables import SparseTable
 from ..estimators.naive_bayes import NaiveBayes
 from ..models.columns import choose_models

@@ -4,17 +4,16 @@ import copy
 import math
 import warnings
 from dataclasses import dataclass, replace
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_number, plain_value
 from ..data.result import Columns, Fields, Result
-from ..data.split import group_numbers, middle_rows, read_groups_of_rows
+from ..data.sample import group_numbers, middle_rows, read_groups_of_rows
 from ..data.tables import Table
-from ..estimators.deploy import bayes_of, rows_of
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import around, bayes_of, rows_of
 from ..models.base import Floats, Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise
 from ..models.novelty import surprise
@@ -147,27 +146,24 @@ def _costs_in_words(rule: DecisionRule, names: list[Value]) -> str:
 
 def _guard_in_words(guard: Guard, names: list[Value], problem: FittedProblem) -> list[str]:
     name = names[guard.position]
-
-    def lead(units: int) -> str:
-        return odds(float(problem.nat(np.array([units]))[0]))
-
     only = "where" if guard.low is not None and guard.high is not None else "only where"
     if guard.or_ask:
         assert guard.high is not None
         return [
-            f"decides another class than {name} {only} one is more than {lead(-guard.high)} times "
-            "as probable"
+            f"decides another class than {name} {only} one is more than "
+            f"{odds(problem, -guard.high)} times as probable"
         ]
     if guard.low is not None:
-        ahead = f"more than {lead(guard.low)} times as probable as any other class"
+        ahead = f"more than {odds(problem, guard.low)} times as probable as any other class"
         return [f"decides {name} {only} it is {ahead}"]
     assert guard.high is not None
-    ahead = f"at least {lead(guard.high)} times as probable as any other class"
+    ahead = f"at least {odds(problem, guard.high)} times as probable as any other class"
     return [f"decides {name} wherever it is {ahead}"]
 
 
-def odds(nat: float) -> str:
-    """How many times as probable."""
+def odds(problem: FittedProblem, units: int) -> str:
+    """How many times as probable a class is that is ahead by so many units."""
+    nat = float(problem.nat(np.array([units]))[0])
     if abs(nat) > 700:
         return f"e^{nat:.0f}"
     return f"{math.exp(nat):.3g}"
@@ -320,11 +316,9 @@ def decide(  # noqa: PLR0913
     if kept is not None:
         found.calibration_ = kept
     found.decision_ = report
-    if isinstance(believed, NaiveBayes):
-        return cast(Decided, found)
-    twin = copy.copy(believed)
-    twin.estimator_, twin.decision_ = found, report
-    return cast(Decided, twin)
+    twin = around(believed, found)
+    twin.decision_ = report
+    return twin
 
 
 def _check_classes(fitted: FittedBayes, target: Ints) -> None:

@@ -10,9 +10,9 @@ from scipy.stats import mannwhitneyu, pearson3
 from scipy.stats import t as student
 
 from ..checks import Array, check_number, plain_value
-from ..data.columns import ColumnSpec, encode
+from ..data.columns import ColumnSpec, encode, span_in_words
 from ..data.result import Fields, Result
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import bayes_of, rows_of
 from ..models.base import Floats, Ints, Statistics
 from ..models.gaussian import Mixtures, Moments, plain_squares
 from ..models.novelty import group_of, grouped, surprise
@@ -235,15 +235,7 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     found = []
     for g in range(int(groups.max(initial=-1)) + 1):
         mine = np.flatnonzero(groups == g)
-        low, high = ends[mine[0]], ends[mine[-1] + 1]
-        if np.isinf(low) and np.isinf(high):
-            found.append("any value")
-        elif np.isinf(low):
-            found.append(f"up to {high:.4g}")
-        elif np.isinf(high):
-            found.append(f"above {low:.4g}")
-        else:
-            found.append(f"{low:.4g} to {high:.4g}")
+        found.append(span_in_words(ends[mine[0]], ends[mine[-1] + 1]))
     return found
 
 

@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 from ..checks import Array, Floats, Ints, check_jobs, check_number
 from ..criteria.base import Criterion, read_as
 from ..data.result import Columns, Fields, Result, undefined_as_none
-from ..data.sample import Sample
-from ..data.split import find_splits
+from ..data.sample import Sample, find_splits
 from ..engine.threads import count_threads
 from ..estimators.base import procedure_of
 from ..estimators.selector import NaiveBayesSelector

@@ -14,11 +14,9 @@ from sklearn.utils.validation import _num_samples
 
 from ..checks import Array, Bools, Floats, plain_value
 from ..data.result import Result
-from ..data.sample import Sample, read_sample, read_weights
-from ..data.split import group_numbers, read_groups_of_rows
+from ..data.sample import Sample, group_numbers, read_groups_of_rows, read_sample, read_weights
 from ..estimators.base import ChosenColumns, procedure_of
-from ..estimators.deploy import fitted_of, rows_of
-from ..estimators.naive_bayes import NaiveBayes
+from ..estimators.naive_bayes import NaiveBayes, fitted_of, rows_of
 from ..models.base import Ints
 from ..models.columns import warn_of_unknown
 from ..models.fitted import FittedBayes
@@ -448,3 +446,41 @@ def _verdict(name: Value, hit: Bools, chance: Floats, weights: Floats) -> ClassP
     return ClassPerformance(
         name, _count(positives), _count(negatives), area, curve, brier, bins, rates
     )
+
+
+# -- How far chance may move the log-loss along a path of weighted terms ---------------------------
+
+
+# States of a weighted path whose bands are drawn, and rows that these rest on.
+_MOST_STATES, _MOST_ROWS = 60, 5000
+
+
+def weighted_bands(
+    model: ChosenColumns, X: object, y: ArrayLike, groups: ArrayLike | None = None
+) -> list[float] | None:
+    """Standard errors of the log-loss of each state, over the rows; None where they cost too much.
+
+    Parameters
+    ----------
+    model : fitted.
+    X, y, groups : what it was fitted on; of groups, mean losses are what is counted.
+    """
+    path, truth = model.path_, np.asarray(y)
+    if fitted_of(model).labelled or len(path) > _MOST_STATES:
+        return None
+    found = []
+    for step in path.steps:
+        state = model.at(step.n_terms)
+        rows = rows_of(state, X)
+        some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
+        problem = state.estimator_.fitted_.only
+        logs = problem.log_proba(problem.sums(rows.take(some)))
+        at = np.searchsorted(problem.classes, truth[some])
+        losses = -np.maximum(logs[np.arange(some.size), at], -700.0)
+        if groups is not None:
+            _, owner = np.unique(np.asarray(groups)[some], return_inverse=True)
+            by_group = np.bincount(owner.ravel(), losses - losses.mean())
+            found.append(float(np.sqrt(np.square(by_group).sum()) / some.size))
+            continue
+        found.append(float(losses.std() / np.sqrt(some.size)))
+    return [float(f"{each:.4g}") for each in found]

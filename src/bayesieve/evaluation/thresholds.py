@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from ..checks import Bools, Foreign, check_number, plain_value
-from ..data.split import middle_rows
+from ..data.sample import middle_rows
 from ..models.base import Ints
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, Promise, leads_of
 from ._typing import Value

@@ -7,12 +7,12 @@ from numpy.typing import ArrayLike
 from ..data.tables import is_collection
 from ..estimators.base import ChosenColumns
 from ..evaluation._typing import Model, Value
+from ..evaluation.performance import weighted_bands
 from ..rankings.divergence import RelevanceMatrix, relevance_matrix
 from ..search.path import Path
 from . import plots as plotting
 from .evidence import Explanation, explain
 from .model import FeatureEvidence, ModelExplanation, explain_model, speaks
-from .plots import weighted_bands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from ..data.kernels.options import FEW_ROWS
 from ..data.result import Columns, Fields, Result, html_table
 from ..data.series import SeriesLike
 from ..data.tables import Table
-from ..estimators.deploy import bayes_of, rows_of
+from ..estimators.naive_bayes import bayes_of, rows_of
 from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
@@ -24,8 +24,8 @@ from ..models.base import Floats, Ints, Support, cells
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
 from ..models.log_ratios import column_support, pair_support
 from ..models.registry import is_category
-from .model import rows_behind
-from .text import SILENT, chance_in_words, few_digits, many, odds_in_words, value_in_words
+from .model import position_of, rows_behind
+from .text import SILENT, chance_in_words, factor_in_words, many, odds_in_words, value_in_words
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -123,10 +123,10 @@ def _reasons(
         if guard.or_ask:
             found.append(_alarm(problem, guard, lead, names))
         elif guard.low is not None and lead <= guard.low:
-            wanted = f"more than {_odds(problem, guard.low)} needed"
+            wanted = f"more than {odds(problem, guard.low)} needed"
             found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
         elif guard.high is not None and lead >= guard.high:
-            wanted = f"{_odds(problem, guard.high)} enough"
+            wanted = f"{odds(problem, guard.high)} enough"
             found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
     if found and rule.prior != tuple(problem.fixed_prior.tolist()):
         found[-1] += ", by the priors for which the rule was made"
@@ -136,7 +136,7 @@ def _reasons(
 def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
     """How probable any other class is beside one that is no alarm."""
     assert guard.high is not None
-    had, wanted = _odds(problem, -lead), _odds(problem, -guard.high)
+    had, wanted = odds(problem, -lead), odds(problem, -guard.high)
     word = "needed" if lead >= guard.high else "enough"
     name = names[guard.position]
     return f"another class is {had} times as probable as {name}, more than {wanted} {word}"
@@ -144,18 +144,13 @@ def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) 
 
 def _lead(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
     name = names[guard.position]
-    return f"{name} is {_odds(problem, lead)} times as probable as any other"
-
-
-def _odds(problem: FittedProblem, units: int) -> str:
-    return odds(float(problem.nat(np.array([units]))[0]))
+    return f"{name} is {odds(problem, lead)} times as probable as any other"
 
 
 # -- Why a row was decided as it was ---------------------------------------------------------------
 
 
 PRIOR = "(prior)"
-
 
 # What the prior's value says of a model that was deployed.
 PLACE = "where it is used"
@@ -266,8 +261,9 @@ class Explanation(Result):
         sizes = [abs(bar.log_ratio) for bar in self.evidence]
         scale = max([size for size in sizes if math.isfinite(size)], default=0.0)
         label = max(len(_shown(bar)) for bar in self.evidence)
-        figures = [_factor(bar.log_ratio, nat) for bar in self.evidence]
+        figures = [f"{bar.log_ratio:+.3f}" for bar in self.evidence]
         if not nat:  # signs below each other, numbers too
+            figures = [factor_in_words(bar.log_ratio) for bar in self.evidence]
             wide = max(map(len, figures)) - 2
             figures = [f"{figure[:2]}{figure[2:]:>{wide}}" for figure in figures]
         room = max(map(len, figures))
@@ -313,7 +309,7 @@ class Explanation(Result):
 
     def _shown(self) -> Columns:
         shown = self.to_columns()
-        shown["times as likely"] = [_factor(bar.log_ratio, False) for bar in self.evidence]
+        shown["times as likely"] = [factor_in_words(bar.log_ratio) for bar in self.evidence]
         for name in ("log-ratio", "low", "high"):
             del shown[name]
         return shown
@@ -396,25 +392,12 @@ _MOST_SHOWN = 10
 
 def _strongest(explanation: Explanation) -> str:
     bars = [bar for bar in explanation.evidence if bar.status == "seen"][:3]
-    return "; ".join(f"{_shown(bar)} ({_factor(bar.log_ratio, False)})" for bar in bars)
+    return "; ".join(f"{_shown(bar)} ({factor_in_words(bar.log_ratio)})" for bar in bars)
 
 
 def _times(log_ratio: float | None) -> float | None:
     with np.errstate(over="ignore"):
         return None if log_ratio is None else float(np.exp(log_ratio))
-
-
-def _factor(log_ratio: float, nat: bool) -> str:
-    """What evidence multiplies the odds by (x) or divides them by (/)."""
-    if nat:
-        return f"{log_ratio:+.3f}"
-    if math.isinf(log_ratio):
-        return "x infinity" if log_ratio > 0 else "/ infinity"
-    if abs(log_ratio) >= math.log(10_000):
-        size = "10 000+"
-    else:
-        size = few_digits(math.exp(abs(log_ratio)))
-    return f"{'x' if log_ratio >= 0 else '/'} {size}"
 
 
 def _shown(bar: Evidence) -> str:
@@ -519,19 +502,12 @@ def _parts(
                 continue
             names = [f"not {labels[at]}", labels[at]]
             asked = names[1], names[0]
-        first, second = _position(names, "target", asked[0]), _position(names, "against", asked[1])
+        first = position_of(names, "target", asked[0], None)
+        second = position_of(names, "against", asked[1], None)
         sums = problem.sums(table)
         said = problem.proba(sums), _bars(problem, table), verdicts.of(problem, sums)
         found.append(_Part(names, problem, sums, *said, first, second))
     return found
-
-
-def _position(known: list[Value], parameter: str, wanted: Value | None) -> int | None:
-    if wanted is None:
-        return None
-    if wanted not in known:
-        raise ValueError(f"{parameter} must be one of the classes {known}; got {wanted!r}.")
-    return known.index(wanted)
 
 
 def _pair(sums: Ints, target: int | None, against: int | None) -> tuple[int, int]:
@@ -643,17 +619,13 @@ def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
     return float(counts[cell])
 
 
-def _term_names(problem: FittedProblem) -> list[str]:
-    """The columns, then the pairs of columns."""
-    names = [spec.name for spec in problem.specs]
-    return names + [" x ".join(names[j] for j in pair.columns) for pair in problem.pairs]
-
-
 def _one(part: _Part, i: int) -> Explanation:
     """The explanation of one row, its bars sorted."""
     problem, names = part.problem, part.names
     first, second = part.classes(i)
     place = None if problem.place is None else PLACE
+    terms = [spec.name for spec in problem.specs]
+    terms += [" x ".join(terms[j] for j in pair.columns) for pair in problem.pairs]
 
     def ratio(scores: Ints) -> float:
         return float(problem.nat(np.array([scores[first] - scores[second]]))[0])
@@ -667,8 +639,9 @@ def _one(part: _Part, i: int) -> Explanation:
             each.rows(i, first, second),
             *each.interval(i, first, second),
         )
-        for at, (name, each) in enumerate(zip(_term_names(problem), part.bars, strict=True))
-        if at >= len(problem.specs) or _speaks(problem, at)
+        for at, (name, each) in enumerate(zip(terms, part.bars, strict=True))
+        # Some columns say nothing alone, but only with another one.
+        if at >= len(problem.specs) or problem.weighting is None or problem.weighting.has(at)
     ]
     found.sort(key=lambda bar: -abs(bar.log_ratio))
     return Explanation(
@@ -680,8 +653,3 @@ def _one(part: _Part, i: int) -> Explanation:
         [Evidence(PRIOR, place, ratio(problem.fixed_prior), "prior"), *found],
         part.verdicts[i],
     )
-
-
-def _speaks(problem: FittedProblem, column: int) -> bool:
-    """Does a column say anything alone, or only with another one?"""
-    return problem.weighting is None or problem.weighting.has(column)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..checks import plain_value
 from ..data.columns import ColumnSpec
 from ..data.result import Columns, Result
-from ..estimators.deploy import fitted_of, stands_for
+from ..estimators.naive_bayes import fitted_of, stands_for
 from ..estimators.signals import follow
 from ..evaluation._typing import Model, Value
 from ..models.base import Floats, Ints, PairTerms, Support
@@ -38,6 +38,8 @@ _OFF = 0.05
 #: Numbers of each class; of ``components``, a list of (share, mean, sd) of each class; of a pair,
 #: names of its rows and columns; of a number, the name of its density.
 Source: TypeAlias = dict[str, list[float] | list[list[list[float]]] | list[str]]
+
+Default = TypeVar("Default", int, None)
 
 #: The values of a feature, each with its log-ratio.
 ValueScale: TypeAlias = list[tuple[Value, float]]
@@ -262,7 +264,7 @@ class ModelExplanation(Result):
         total = max(sum(self.class_count), 1e-300)
         share = [count / total for count in self.class_count]
         if target is not None:
-            at = self._position("target", target, 0)
+            at = position_of(self.classes, "target", target, 0)
             share = [float(k == at) for k in range(len(self.classes))]
         found = []
         for each in self.features:
@@ -289,20 +291,11 @@ class ModelExplanation(Result):
         return "\n".join(lines)
 
     def _pair(self, target: Value | None, against: Value | None) -> tuple[int, int]:
-        k = self._position("target", target, 1)
-        other = self._position("against", against, 0 if k else 1)
+        k = position_of(self.classes, "target", target, 1)
+        other = position_of(self.classes, "against", against, 0 if k else 1)
         if k == other:
             raise ValueError("target and against must be different classes.")
         return k, other
-
-    def _position(self, parameter: str, wanted: Value | None, default: int) -> int:
-        if wanted is None:
-            return default
-        if wanted not in self.classes:
-            raise ValueError(
-                f"{parameter} must be one of the classes {self.classes}; got {wanted!r}."
-            )
-        return self.classes.index(wanted)
 
     def to_columns(self) -> Columns:
         """Features by importance, in words and in nat."""
@@ -314,6 +307,17 @@ class ModelExplanation(Result):
     def caption(self) -> str:
         """What importance means."""
         return "How much more likely values are in a row's own class than in others, on average"
+
+
+def position_of(
+    classes: list[Value], parameter: str, wanted: Value | None, default: Default
+) -> int | Default:
+    """The position of the class that a parameter names; the default where it names none."""
+    if wanted is None:
+        return default
+    if wanted not in classes:
+        raise ValueError(f"{parameter} must be one of the classes {classes}; got {wanted!r}.")
+    return classes.index(wanted)
 
 
 def explain_model(

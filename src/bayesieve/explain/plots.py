@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..estimators.base import ChosenColumns
-from ..estimators.deploy import fitted_of, rows_of
 from ..estimators.signals import follow
 from ..evaluation._typing import Model
 from ..evaluation.compare.methods import SCORES
@@ -17,7 +15,7 @@ from ..evaluation.compare.result import Comparison
 from ..evaluation.drift import Drift
 from ..evaluation.performance import performance
 from ..indicators.transformer import Indicators
-from .text import factor_in_words, interval
+from .text import factor_in_words, interval, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,140 +28,26 @@ if TYPE_CHECKING:
     from .model import Source, Value, ValueScale
 
 
-def short_names(names: Sequence[object], most: int) -> list[str]:
-    """Names as the labels of one chart: each on one line, short, and no two alike.
-
-    Of long names, words that all of them have go first.  A label is longer than asked for where
-    the words that differ need the room, up to twice.
-
-    Parameters
-    ----------
-    names : what the chart shows.
-    most : letters that a label should have at most.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.plots import short_names
-    >>> where = "windows of thirty points each where the test rejects at"
-    >>> short_names([f"share of {where} {level} > 0.1" for level in (0.001, 0.05)], 40)
-    ['share of windows of thirty … 0.001 > 0.1', 'share of windows of thirty … 0.05 > 0.1']
-    """
-    lines = [" ".join(str(name).split()) for name in names]
-    long = {line for line in lines if len(line) > most}
-    common = set.intersection(*(set(line.split()) for line in long)) if len(long) > 1 else None
-    found: dict[str, None] = {}
-    for line in lines:
-        label = line if len(line) <= most else _shorten(line, common, most)
-        ways = [label, line] if len(line) <= 2 * most else [label]
-        ways += [f"{label} ({i})" for i in range(2, len(lines) + 1)]
-        found[next(way for way in ways if way not in found)] = None
-    return list(found)
-
-
-def _shorten(line: str, common: set[str] | None, most: int) -> str:
-    """The words that are not common to all, and as many others as fit: the last, then the first."""
-    words = line.split()
-    keep = [common is not None and word not in common for word in words]
-    for i in (len(words) - 1, *range(len(words) - 1)):
-        if not keep[i]:
-            keep[i] = True
-            keep[i] = len(_joined(words, keep)) <= most
-    label = _joined(words, keep)
-    if not any(keep) or len(label) > 2 * most:
-        half = most // 2
-        label = f"{line[:half]}…{line[half + 1 - most :]}"
-    return label
-
-
-def _joined(words: list[str], keep: list[bool]) -> str:
-    """The words kept, and a mark for each run of others."""
-    found: list[str] = []
-    for word, kept in zip(words, keep, strict=True):
-        if kept:
-            found.append(word)
-        elif not found or found[-1] != "…":
-            found.append("…")
-    return " ".join(found)
-
-
-# -- How far chance may move the figures along a path ----------------------------------------------
-
-
-# States of a weighted path whose bands are drawn, and rows that these rest on.
-_MOST_STATES, _MOST_ROWS = 60, 5000
-
-
-def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
-    """Standard errors of means over rows of values from 0 to 1, such as errors: at most so large.
-
-    Parameters
-    ----------
-    values : the means.
-    n_rows : over how many rows.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.plots import mean_bands
-    >>> mean_bands([0.2, 0.5], 100)
-    [0.04, 0.05]
-    """
-    return [math.sqrt(max(value * (1 - value), 0.0) / n_rows) for value in values]
-
-
-def weighted_bands(
-    model: ChosenColumns, X: object, y: ArrayLike, groups: ArrayLike | None = None
-) -> list[float] | None:
-    """Standard errors of the log-loss of each state, over the rows; None where they cost too much.
-
-    Parameters
-    ----------
-    model : fitted.
-    X, y, groups : what it was fitted on; of groups, mean losses are what is counted.
-    """
-    path, truth = model.path_, np.asarray(y)
-    if fitted_of(model).labelled or len(path) > _MOST_STATES:
-        return None
-    found = []
-    for step in path.steps:
-        state = model.at(step.n_terms)
-        rows = rows_of(state, X)
-        some = np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _MOST_ROWS)).astype(np.int64)
-        problem = state.estimator_.fitted_.only
-        logs = problem.log_proba(problem.sums(rows.take(some)))
-        at = np.searchsorted(problem.classes, truth[some])
-        losses = -np.maximum(logs[np.arange(some.size), at], -700.0)
-        if groups is not None:
-            _, owner = np.unique(np.asarray(groups)[some], return_inverse=True)
-            by_group = np.bincount(owner.ravel(), losses - losses.mean())
-            found.append(float(np.sqrt(np.square(by_group).sum()) / some.size))
-            continue
-        found.append(float(losses.std() / np.sqrt(some.size)))
-    return [float(f"{each:.4g}") for each in found]
-
-
 # -- Pictures with matplotlib, which is imported only here and only when asked ---------------------
 
 
 _FOR, _AGAINST, _QUIET = "#1b6ca8", "#c0392b", "#7a7a7a"
 
-
 _MOST_LETTERS = 40
-
 
 _FAR = 10.0  # nat, 22000 to 1: scales that go farther end in an arrow
 
-
 _TEXTS_ACROSS = 21  # values that fit side by side on the scales of a nomogram
 
-
 _MAPS_ACROSS = 3  # heat maps of pairs side by side
-
 
 _MOST_TEXTS = 40  # cells of a small heat map that are written out
 
 
-def new_axes(width: float, height: float) -> "Axes":
-    """Axes of a new figure."""
+def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """The axes given, or those of a new figure of this size."""
+    if ax is not None:
+        return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -191,8 +75,7 @@ def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: in
     if left_out:
         labels.append(f"{len(left_out)} more")
         sizes.append(sum(bar.log_ratio for bar in left_out))
-    if ax is None:
-        ax = new_axes(7, 0.32 * len(sizes) + 1.4)
+    ax = axes_or_new(ax, 7, 0.32 * len(sizes) + 1.4)
     # An impossible value has an infinite bar: as long as all the others together.
     finite = [abs(size) for size in sizes if abs(size) != float("inf")]
     longest = max(sum(finite), 1.0)
@@ -249,8 +132,7 @@ def plot_nomogram(
 ) -> "Axes":
     """One scale a feature, its values where they speak; see `NomogramDisplay`."""
     shown = scales[:most]
-    if ax is None:
-        ax = new_axes(8, 0.45 * len(shown) + 1.6)
+    ax = axes_or_new(ax, 8, 0.45 * len(shown) + 1.6)
     ends = [min(max(r, -_FAR), _FAR) for _, scale in shown for _, r in scale]
     gap = (max(ends, default=1.0) - min(ends, default=0.0)) / _TEXTS_ACROSS
     for place, (_, scale) in enumerate(shown):
@@ -300,6 +182,23 @@ def _bare(ax: "Axes", *sides: str) -> None:
         ax.spines[side].set_visible(False)
 
 
+def mean_bands(values: Sequence[float], n_rows: int) -> list[float]:
+    """Standard errors of means over rows of values from 0 to 1, such as errors: at most so large.
+
+    Parameters
+    ----------
+    values : the means.
+    n_rows : over how many rows.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.plots import mean_bands
+    >>> mean_bands([0.2, 0.5], 100)
+    [0.04, 0.05]
+    """
+    return [math.sqrt(max(value * (1 - value), 0.0) / n_rows) for value in values]
+
+
 def plot_path(
     path: "Path", ax: "Axes | None" = None, bands: "Sequence[float] | None" = None
 ) -> "Axes":
@@ -313,8 +212,7 @@ def plot_path(
     """
     if path.of == "terms":
         return _plot_terms(path, ax, bands)
-    if ax is None:
-        ax = new_axes(7, 4.2)
+    ax = axes_or_new(ax, 7, 4.2)
     steps = path.steps
     scores = [step.score for step in steps]
     validated = bool(steps) and steps[0].validation_key is not None
@@ -383,9 +281,8 @@ def _by_phase(steps: "list[Step]", heights: list[float]) -> tuple[list[float], l
 
 def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes":
     """A heat map: which features separate which class."""
-    if ax is None:
-        width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
-        ax = new_axes(width, 0.35 * len(matrix.class_names) + 2)
+    width = min(max(4.0, 0.35 * len(matrix.feature_names) + 2), 24)
+    ax = axes_or_new(ax, width, 0.35 * len(matrix.class_names) + 2)
     shown = ax.imshow(matrix.normalised(), aspect="auto", cmap="Blues", vmin=0)
     names = plain_names(matrix.feature_names)
     ax.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
@@ -397,7 +294,7 @@ def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes
 
 def nomogram_axes(n_scales: int, shapes: "list[tuple[int, int]]") -> "tuple[Axes, list[Axes]]":
     """Axes for scales, and smaller ones below them for pairs of so many rows and columns."""
-    ax = new_axes(9, 0.45 * n_scales + 1.6)
+    ax = axes_or_new(None, 9, 0.45 * n_scales + 1.6)
     if not shapes:
         return ax, []
     figure = cast("Figure", ax.figure)
@@ -432,7 +329,7 @@ def plot_pair(
     ratios, target, against = said
     first, second = source["first"], source["second"]
     lines = [ratios[at : at + len(second)] for at in range(0, len(ratios), len(second))]
-    ax = new_axes(0.6 * len(second) + 3, 0.4 * len(first) + 1.6) if ax is None else ax
+    ax = axes_or_new(ax, 0.6 * len(second) + 3, 0.4 * len(first) + 1.6)
     deepest = max(map(abs, ratios), default=0.0) if most is None else most
     deepest = max(deepest, 1e-9)
     shown = ax.imshow(lines, aspect="auto", cmap="RdBu", vmin=-deepest, vmax=deepest)
@@ -456,7 +353,7 @@ def plot_pair(
 
 def _plot_terms(path: "Path", ax: "Axes | None", bands: "Sequence[float] | None") -> "Axes":
     """Leave-one-out log-loss against the number of terms; the chosen state is marked."""
-    ax = new_axes(7, 4) if ax is None else ax
+    ax = axes_or_new(ax, 7, 4)
     sizes = [step.n_terms for step in path.steps]
     losses = [step.score for step in path.steps]
     if bands is not None:
@@ -491,8 +388,7 @@ def plot_ranks(found: Comparison, ax: Any = None) -> Any:
     groups = [(ranks[group[0]], ranks[group[-1]]) for group in found.groups]
     half = (n + 1) // 2
     below = 0.3 + _STEP * len(groups)
-    if ax is None:
-        ax = new_axes(8, 1.5 + 0.62 * (below + _LINE * half))
+    ax = axes_or_new(ax, 8, 1.5 + 0.62 * (below + _LINE * half))
     margin = max(0.42 * (n - 1), 0.5)
     ax.set_xlim(1 - margin, n + margin)
     ax.set_ylim(-(below + _LINE * half) + 0.1, 0.95)
@@ -514,7 +410,11 @@ def plot_ranks(found: Comparison, ax: Any = None) -> Any:
         level = -0.22 - _STEP * i
         ends = [low - over, high + over]
         ax.plot(ends, [level, level], color=_BAR, linewidth=4, solid_capstyle="round")
-    ax.set_title(_headline(found), fontsize=10, loc="left")
+    title = (
+        f"Average rank by {SCORES[found.metric].title} on {len(found.sets)} sets; methods joined "
+        f"by a bar are not told apart (alpha {found.alpha:g})"
+    )
+    ax.set_title(title, fontsize=10, loc="left")
     return ax
 
 
@@ -532,14 +432,6 @@ def _draw_scale(ax: Any, n: int, shown: float, gap: float) -> None:
     _write(ax, text, (1 + shown, level), (6, 0), fontsize=8, **style)
 
 
-def _headline(found: Comparison) -> str:
-    title = SCORES[found.metric].title
-    return (
-        f"Average rank by {title} on {len(found.sets)} sets; methods joined by a bar are not told "
-        f"apart (alpha {found.alpha:g})"
-    )
-
-
 def plot_scores(found: Comparison, ax: Any = None) -> Any:
     """The score of every fold, one method a line, best on top; the mean as a stroke.
 
@@ -549,8 +441,7 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
     ax : matplotlib axes, optional
     """
     names = list(found.ranks)
-    if ax is None:
-        ax = new_axes(7, 0.42 * max(len(names), 1) + 1.4)
+    ax = axes_or_new(ax, 7, 0.42 * max(len(names), 1) + 1.4)
     for place, name in enumerate(names):
         colour = _FOR if name in found.best else _QUIET
         known = [found.values(name, each.name) for each in found.sets]
@@ -576,7 +467,6 @@ def plot_scores(found: Comparison, ax: Any = None) -> Any:
 
 _STAYED = "#b5b5b5"
 
-
 # Columns that a picture shows.
 _MOST = 25
 
@@ -591,8 +481,7 @@ def plot_drift(found: Drift, ax: "Axes | None" = None) -> "Axes":
     """
     names = plain_names(found.columns[:_MOST])
     lengths, moved = found.distance[:_MOST], set(found.moved)
-    if ax is None:
-        ax = new_axes(7.5, 1.3 + 0.28 * len(names))
+    ax = axes_or_new(ax, 7.5, 1.3 + 0.28 * len(names))
     colours = [_AGAINST if name in moved else _STAYED for name in found.columns[:_MOST]]
     places = list(range(len(names)))
     ax.barh(places, lengths, color=colours, height=0.7)
@@ -616,8 +505,7 @@ def plot_stability(found: "Stability", ax: "Axes | None" = None, most: int = 30)
     """How often resamples selected each feature, with 95 % intervals; see `Stability.plot`."""
     order = [j for j in np.argsort(-found.frequency, kind="stable") if found.frequency[j] > 0]
     shown = order[:most]
-    if ax is None:
-        ax = new_axes(7, 0.28 * len(shown) + 1.4)
+    ax = axes_or_new(ax, 7, 0.28 * len(shown) + 1.4)
     share = found.frequency[shown]
     around = _around(share, np.full(share.size, found.n_resamples))
     places = np.arange(len(shown))
@@ -690,8 +578,7 @@ def plot_calibration(
     verdicts, counted = found.verdicts, found.effective_rows / found.n_rows
     if not names:
         names = [v.name for v in (verdicts[1:] if len(verdicts) == 2 else verdicts)]
-    if ax is None:
-        ax = new_axes(5, 4.6)
+    ax = axes_or_new(ax, 5, 4.6)
     ax.plot([0, 1], [0, 1], color="#999", lw=1, ls="--")
     for verdict in verdicts:
         if verdict.name in names and verdict.calibration:
@@ -743,8 +630,7 @@ def plot_signal(
             "channel of one series."
         )
     spans = indicators.fired(values, [name]).get(name, [])
-    if ax is None:
-        ax = new_axes(8, 2.6)
+    ax = axes_or_new(ax, 8, 2.6)
     ax.plot(values, color="#333", lw=0.8)
     for first, last in spans:
         ax.axvspan(first - 0.5, last + 0.5, color="#f58518", alpha=0.25, lw=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..checks import Array, plain_value
 from ..data.columns import ColumnSpec
-from ..estimators.deploy import fitted_of
+from ..estimators.naive_bayes import fitted_of
 from ..evaluation._typing import Model, Value
 from ..models.base import ColumnTerms
 from ..models.fitted import FittedBayes, FittedProblem
@@ -18,7 +18,6 @@ from ..models.gaussian import DENSITY_BOUND
 
 # Distinct values up to which a column without a closed form travels as a table of them.
 _MOST_VALUES = 1000
-
 
 #: One bell: log of its share, levels, offsets (lists of numbers), mean and sd.
 PortableBell: TypeAlias = list[Any]

@@ -63,7 +63,6 @@ def _without(unused: Collection[str], data: Mapping[str, object]) -> dict[str, o
 
 _MOST_PROBABLE = "max(range(len(sums)), key=lambda k: (sums[k], -k))"
 
-
 _RULE = '''    def by_rule(sums, problem):
         """What the rule decides: a class, or one more, to ask a person."""
         rule, classes = problem["rule"], range(len(sums))
@@ -87,7 +86,6 @@ _RULE = '''    def by_rule(sums, problem):
         return max(sorted(allowed), key=lambda d: worth[d])
 
 '''
-
 
 _PYTHON = '''def {name}(row):
     """Predict one row, a mapping of column names to values."""

@@ -160,18 +160,14 @@ Says: TypeAlias = Callable[[int], str]
 
 _ROW = '"bayesieve_row"'
 
-
 # The group of a value that says nothing: no cell has a number below 0.
 _NOWHERE = -(10**6)
 
-
 _MOST = repr(1.7976931348623157e308)
-
 
 # Columns that one query adds up, discrete and continuous ones: DuckDB plans several small queries
 # faster than a large one.
 _COLUMNS, _NUMBERS = 250, 60
-
 
 # Results of a query and queries in a union: SQLite allows 2000 and 500.  A table may have some
 # columns that its model does not know.

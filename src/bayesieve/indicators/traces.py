@@ -291,9 +291,8 @@ class TraceScore:
     def _meaning(self, point: tuple[float, ...], level: float | None, successive: int) -> Indicator:
         given = dict(zip(self.grid, point, strict=True))
         window = int(given.pop("window", 0)) or None
-        place = {"points": "point", "breaks": f"{window}-point window"}.get(self.places, "")
-        if self.places == "windows" and window is not None:
-            place = f"{window}-point window"
+        place = "" if window is None else f"{window}-point window"
+        place = "point" if self.places == "points" else place
         texts = {key: number_text(value) for key, value in given.items()}
         condition = f"{self.measure.format(**texts, window=window)} > {{level}}"
         return Indicator(

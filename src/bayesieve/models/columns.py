@@ -707,14 +707,15 @@ def build_columns(
 _FEW, _NAMED = 64, 5
 
 
-def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int = 4) -> None:
+def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table) -> None:
     """Name the columns that hold values, none of which was known to the fit.
+
+    The warning shows the line that calls a method two calls above.
 
     Parameters
     ----------
     specs : what the fit learnt of each column of `table`.
     table : rows to predict.
-    stacklevel : whose line the warning shows; by default the caller of a method two calls above.
     """
     if isinstance(specs, BinarySpecs) and specs.presence:
         return
@@ -745,7 +746,7 @@ def warn_of_unknown(specs: Sequence[ColumnSpec], table: Table, stacklevel: int =
         f"{_some(specs[first])}): such a column says nothing. Give it the kind of values it had in "
         "fit.",
         UserWarning,
-        stacklevel=stacklevel,
+        stacklevel=4,
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..criteria.base import Key
-from ..data.files.atomic import begin_file, remove_left_behind
+from ..data.files.output import begin_file, remove_left_behind
 from .objective import Gain, Objective, Scorer, Toggle
 from .path import WeightState
 

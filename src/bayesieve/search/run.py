@@ -24,8 +24,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..checks import Array
 from ..data.columns import ColumnSpec, encode
-from ..data.sample import Sample, Targets, class_factors, means_loo
-from ..data.split import find_splits, read_mates, training_copies
+from ..data.sample import (
+    Sample,
+    Targets,
+    class_factors,
+    find_splits,
+    means_loo,
+    read_mates,
+    training_copies,
+)
 from ..data.storage import Lookup, PackedTable
 from ..data.tables import SparseTable, Table, room_of
 from ..engine.contract import Ledger

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import Array, Foreign, check_file, plain_value
-from ..data.files.atomic import whole_file
+from ..data.files.output import whole_file
 from ..data.sample import is_label_matrix, read_target
 from ..data.tables import RawTable, SparseTable, Table, read_table
 from ..estimators.naive_bayes import NaiveBayes

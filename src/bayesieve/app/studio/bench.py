@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
-from ...checks import Foreign, check_number, choose, plain_value
+from ...checks import BadUseError, Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
-from ...data.files.atomic import hidden_folder
-from ...data.files.base import BadUseError
+from ...data.files.output import hidden_folder
 from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
@@ -45,7 +44,6 @@ from .data import (
     Chosen,
     ChosenSeries,
     draw_aside,
-    open_folder,
     open_table,
     read_as,
     read_rows,
@@ -282,13 +280,6 @@ def histogram(sample: Sample, j: int) -> Histogram:
 _ROWS = 200
 
 
-def whole_table(session: Session, sample: Sample) -> Table:
-    """All rows, also those that are left out."""
-    if sample.table.n_rows == len(np.asarray(session.y)):
-        return sample.table
-    return read_table(NaiveBayes(), session.X, reset=True)
-
-
 def model_view(
     model: NaiveBayesSelector, rows: Table, y: object, table: Chosen, wanted: Sequence[int]
 ) -> dict[str, object]:
@@ -314,24 +305,15 @@ def model_view(
     told = cast("list[dict[str, Any]]", found.pop("told"))[0]
     decision = getattr(model, "decision_", None)
     return found | {
-        "decision": _decision(decision) if isinstance(decision, Decision) else None,
+        "decision": {"words": decision.to_text(), **decision.to_dict()}
+        if isinstance(decision, Decision)
+        else None,  # a rule in words, and what it decided on the rows kept aside
         "classes": told["classes"],
         "features": [
             {name: each[name] for name in ("feature", "model", "importance")}
             for each in told["features"]
         ],
     }
-
-
-def _decision(found: Decision) -> dict[str, object]:
-    """A rule in words, and what it decided on the rows kept aside."""
-    return {"words": found.to_text(), **found.to_dict()}
-
-
-def decisions_view(model: NaiveBayesSelector, session: Session) -> dict[str, object]:
-    """Detections and false alarms at every threshold, on rows that tables have not seen."""
-    given: Foreign = session.params
-    return {**performance(model, session.X, cast(Foreign, session.y), **given).to_dict()}
 
 
 def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dict[str, object]:
@@ -531,7 +513,9 @@ class Bench(Telling):
 
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
-        found = open_folder(path, name) if path.is_dir() else open_table(path, name)
+        # A folder has a file for every series; classes are in another table.
+        folder = ChosenSeries(name, path, form=SeriesForm("folder"))
+        found = folder if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
             self.table, self.session, self.target, self.wish = found, None, None, None
@@ -769,7 +753,9 @@ class Bench(Telling):
                     raise
                 fitted, said = session.model(), f"No rule: {error}"
             if self._whole is None:
-                self._whole = whole_table(session, sample)
+                self._whole = sample.table
+                if sample.table.n_rows < len(np.asarray(session.y)):  # some are left out
+                    self._whole = read_table(NaiveBayes(), session.X, reset=True)
             found = model_view(fitted, self._whole, session.y, table, rows or [])
         return plain(found | {"said": said})
 
@@ -788,8 +774,9 @@ class Bench(Telling):
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
         session, _ = self._open()
+        X, y, given = session.X, cast(Foreign, session.y), cast(Foreign, session.params)
         with self._models:
-            return plain(decisions_view(session.model(), session))
+            return plain(performance(session.model(), X, y, **given).to_dict())
 
     def remember(self) -> None:
         """Compare later subsets with this one."""

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from starlette.requests import Request
 
-from ...checks import Array, Foreign, check_number, choose, plain_value
-from ...data.files.base import BadUseError, unzipped
+from ...checks import Array, BadUseError, Foreign, check_number, choose, plain_value
+from ...data.files.base import unzipped
 from ...data.files.formats import format_of, read_data
 from ...data.files.series import table_names
 from ...data.files.sources import open_source
@@ -512,11 +512,6 @@ class ChosenSeries(Chosen):
             return []
         lines = ["pipeline.form_ = learning.form.to_dict()"]
         return ["\n".join([*lines, "model = pipeline.with_estimator(selector)"])]
-
-
-def open_folder(path: Path, name: str) -> Chosen:
-    """A folder that the user chose, with a file for every series; classes are in another table."""
-    return ChosenSeries(name, path, form=SeriesForm("folder"))
 
 
 def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:

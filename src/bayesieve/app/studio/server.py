@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import (
@@ -30,8 +30,8 @@ from starlette.responses import (
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...data.files.atomic import hidden_folder
-from ...data.files.base import BadUseError
+from ...checks import BadUseError
+from ...data.files.output import hidden_folder
 from ...data.result import Plain
 from ...explain.report.page import asset, page_style, part_script
 from .bench import Bench, StudioSettings
@@ -138,14 +138,14 @@ class RequestGuard:
     def _judge(self, request: HTTPConnection, method: str, path: str) -> Response | None:
         """A refusal, or the way in; None: let it pass."""
         headers, keys = request.headers, self._keys
-        host = headers.get("host", "")
+        host, origin = headers.get("host", ""), headers.get("origin")
         if not keys.knows_host(host):
             return _no("this host name is not the studio's", 421)
-        if method not in ("GET", "HEAD") and not _is_own(headers, host):
-            return _no("requests of other sites are refused", 403)
-        if headers.get("origin") not in (None, f"http://{host}", f"https://{host}"):
-            return _no("requests of other sites are refused", 403)
-        if headers.get("sec-fetch-site", "none") not in _OWN and path != "/":
+        # Whoever only reads need not say where it comes from.
+        own: tuple[str | None, ...] = (f"http://{host}", f"https://{host}")
+        own = (*own, None) if method in ("GET", "HEAD") else own
+        strange = headers.get("sec-fetch-site", "none") not in _OWN and path != "/"
+        if strange or origin not in own:
             return _no("requests of other sites are refused", 403)
         shown = request.cookies.get(keys.cookie_name, "")
         if hmac.compare_digest(shown.encode(), keys.cookie.encode()):
@@ -162,11 +162,6 @@ class RequestGuard:
         if keys.password is not None and path == "/" and method == "GET":
             return RedirectResponse("/login", 303)
         return _no("open the address that was printed when the studio started", 401)
-
-
-def _is_own(headers: Headers, host: str) -> bool:
-    """Does a page of ours send this?"""
-    return headers.get("origin") in (f"http://{host}", f"https://{host}")
 
 
 def let_in(keys: Keys) -> Response:

@@ -1,20 +1,20 @@
 """ARFF, Weka's format: nominal and text attributes as text, full and sparse rows."""
 
-import gzip
 import re
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO, cast
 
 import numpy as np
 import polars as pl
 import scipy.sparse
 
-from .base import BadUseError, Content, FileFormat, check_unpacked
+from ...checks import BadUseError
+from .base import Content, FileFormat, check_unpacked, open_unpacked
 
 _QUOTED = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\""""
 
@@ -68,14 +68,8 @@ class ArffFormat(FileFormat):
             ) from error
 
 
-def _opened(path: Path) -> TextIO:
-    if path.suffix.lower() == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig"))
-    return path.open(encoding="utf-8-sig")
-
-
 def _read(path: Path) -> Content:
-    with _opened(path) as file:
+    with TextIOWrapper(open_unpacked(path), "utf-8-sig") as file:
         lines = ((i + 1, line.strip()) for i, line in enumerate(file))
         lines = ((i, line) for i, line in lines if line and not line.startswith("%"))
         attributes = _header(path, lines)

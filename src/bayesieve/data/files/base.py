@@ -1,29 +1,21 @@
-"""Content of a table file, and errors for files that cannot be read or written."""
+"""Content of a table file, and what is said of files that cannot be read."""
 
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, BinaryIO, cast, overload
 
 import numpy as np
 import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ...checks import check_memory, some
+from ...checks import BadUseError, check_memory, some
 
 #: Columns that can be learnt from; each takes memory and time, be it empty or not.
 MOST_COLUMNS = 2_000_000
-
-
-class BadUseError(ValueError):
-    """Something that the user can put right: said in one sentence, exit code 2."""
-
-
-class OutputError(OSError):
-    """Something that could not be written: said in one sentence, exit code 1."""
 
 
 class NumberedNames(Sequence[str]):
@@ -93,6 +85,12 @@ _LEAST_GZIP = 18
 _SMALL_GZIP = 2**18
 
 
+def open_unpacked(path: Path) -> BinaryIO:
+    """The bytes of a file, unpacked where it is gzipped."""
+    gzipped = path.suffix.lower() == ".gz"
+    return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else path.open("rb")
+
+
 def check_unpacked(path: Path, times: float) -> None:
     """Refuse a file of text that takes so many times its size in memory, gzipped or not.
 
@@ -133,8 +131,6 @@ class Content:
     target: NDArray[Any] | pl.DataFrame | None = None
     #: columns of text beside a sparse matrix
     texts: pl.DataFrame = field(default_factory=pl.DataFrame)
-    #: columns x0, x1, ... that the file does not mention are zero everywhere (svmlight)
-    open_ended: bool = False
 
     @property
     def sparse(self) -> bool:

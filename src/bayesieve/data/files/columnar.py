@@ -14,8 +14,8 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ...checks import BadUseError
 from .base import (
-    BadUseError,
     Content,
     FileFormat,
     NumberedNames,
@@ -220,4 +220,4 @@ class SvmlightFormat(FileFormat):
         # Numbers count from 1, as the format asks for, unless there is a column 0.
         first = int(X.shape[1] > 0 and not (X.indices == 0).any())
         names = NumberedNames(range(first, X.shape[1]))
-        return Content(X[:, first:], names, whole_numbers(y), open_ended=True)
+        return Content(X[:, first:], names, whole_numbers(y))

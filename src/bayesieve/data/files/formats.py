@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
+from ...checks import BadUseError
 from .arff import ArffFormat
-from .base import BadUseError, Content, FileFormat, NumberedNames, check_names, unzipped
+from .base import Content, FileFormat, NumberedNames, check_names, unzipped
 from .columnar import ColumnarFormat, NpzFormat, SvmlightFormat
 from .sources import open_source
 from .text import TextFormat

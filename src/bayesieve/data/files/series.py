@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from ...checks import BadUseError, some
 from ..series import SeriesForm, SeriesTable
-from .base import BadUseError, check_names, some
+from .base import check_names
 from .formats import FORMATS, format_of, read_data, read_numbers
 from .sources import open_source
 from .text import as_read

@@ -1,7 +1,6 @@
 """Text with delimiters: CSV and TSV.  One reader, whole files and blocks of lines alike."""
 
 import csv
-import gzip
 import io
 import re
 import zlib
@@ -10,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import Self
 
 import polars as pl
 
-from .base import BadUseError, Content, FileFormat, check_names, check_size, first_line
+from ...checks import BadUseError
+from .base import Content, FileFormat, check_names, check_size, first_line, open_unpacked
 
 # Bytes read at a time, and bytes of a line (letters of a cell) beyond which it is a mistake.
 _BLOCK, _LONGEST = 8 << 20, 64 << 20
@@ -62,7 +62,7 @@ class TextTable:
 
     def __enter__(self) -> Self:
         try:
-            self._file = _opened(self.path)
+            self._file = open_unpacked(self.path)
         except OSError as error:
             raise self._broken(error) from error
         try:
@@ -300,11 +300,6 @@ class TextTable:
             )
         kind = "".join(self.path.suffixes[-2:]).lower().lstrip(".")
         return BadUseError(f"{name} cannot be read as {kind}: {first_line(error)}.")
-
-
-def _opened(path: Path) -> BinaryIO:
-    gzipped = path.suffix.lower() == ".gz"
-    return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else path.open("rb")
 
 
 @contextmanager

@@ -691,10 +691,7 @@ def learn_block(
     """What the columns of a block are like, from all parts."""
     found = []
     for j, (name, model) in enumerate(zip(names, models, strict=True)):
-        looks = [part[j] for part in parts]
-        if any(each.kind.text for each in looks):
-            looks = [each for each in looks if each.kind.text]
-        known = MODELS[model]
+        looks, known = [part[j] for part in parts], MODELS[model]
         found.append(learn_from(name, model, looks, known.discrete, known.grid_codes, sparse))
     return found
 

@@ -275,14 +275,6 @@ SCORES: dict[str, CellScore] = {
 }
 
 
-def judge_decisions(truth: NDArray[np.generic], decided: NDArray[np.generic]) -> dict[str, float]:
-    """Accuracy, and its mean over the classes of the rows."""
-    return {
-        "accuracy": float(accuracy_score(truth, decided)),
-        "balanced_accuracy": float(balanced_accuracy_score(truth, decided)),
-    }
-
-
 def judge_probabilities(
     truth: NDArray[np.generic],
     decided: NDArray[np.generic],
@@ -603,7 +595,10 @@ def _judge(
     decided = np.asarray(method.predict(judge))
     done = time.perf_counter()
     decided = decided.ravel() if decided.size == len(truth) else decided
-    scores: dict[str, float | None] = dict(judge_decisions(truth, decided))
+    scores: dict[str, float | None] = {
+        "accuracy": float(accuracy_score(truth, decided)),
+        "balanced_accuracy": float(balanced_accuracy_score(truth, decided)),
+    }
     if hasattr(method, "predict_proba"):
         known = list(getattr(method, "classes_", np.unique(data.y[train])))
         proba = align(method.predict_proba(judge), known, data.classes)

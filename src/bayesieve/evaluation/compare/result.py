@@ -170,20 +170,6 @@ def chance(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p {p:.2g}"
 
 
-def verdict(found: "Comparison") -> str:
-    """Which method is best, and whether that is more than chance."""
-    title = SCORES[found.metric].title
-    if not found.ranked:
-        return f"No method has a score by {title}: each failed or does not offer it."
-    if len(found.ranked) == 1:
-        return (
-            f"Only {found.ranked[0]} has a score by {title}: there is nothing to compare it with."
-        )
-    if len(found.best) == len(found.ranked):
-        return f"All {len(found.ranked)} methods are equal by {title}."
-    return f"{_leader(found, title)} {_against(found)}"
-
-
 def _leader(found: "Comparison", title: str) -> str:
     best = list(found.best)
     verb = "are" if len(best) > 1 else "is"
@@ -661,7 +647,15 @@ class Comparison(Result):
     @property
     def verdict(self) -> str:
         """Which method is best, and whether that is more than chance."""
-        return verdict(self)
+        title = SCORES[self.metric].title
+        if not self.ranked:
+            return f"No method has a score by {title}: each failed or does not offer it."
+        if len(self.ranked) == 1:
+            only = self.ranked[0]
+            return f"Only {only} has a score by {title}: there is nothing to compare it with."
+        if len(self.best) == len(self.ranked):
+            return f"All {len(self.ranked)} methods are equal by {title}."
+        return f"{_leader(self, title)} {_against(self)}"
 
     def to_text(self) -> str:
         """The verdict, a table of the methods, one of the sets, the tests, and what failed."""

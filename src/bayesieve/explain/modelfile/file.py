@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
-from ...data.files.atomic import write_text
+from ...data.files.output import write_text
 from ...data.series import SeriesForm
 from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import BayesFamily, NaiveBayes
@@ -45,9 +45,7 @@ from .check import FileData, check_model_data, model_schema
 
 __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "save_model"]
 
-
 FORMAT, VERSION = "bayesieve-model", 1
-
 
 # What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of
 # a place, rules for decisions.

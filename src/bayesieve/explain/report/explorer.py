@@ -12,7 +12,7 @@ from ...data.result import Section
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.base import ChosenColumns, procedure_of
-from ...estimators.deploy import fitted_of, rows_of
+from ...estimators.naive_bayes import fitted_of, rows_of
 from ...evaluation._typing import Model, Value
 from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 
-
 _MOST_CELLS = 40_000  # a page of many features holds fewer rows
 
-
 _MOST_SIGNALS = 60
-
 
 _MOST_POINTS = 400  # of a signal in the page
 

@@ -7,12 +7,13 @@ import os
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
-from ...data.files.atomic import write_text
+from ...data.files.output import write_text
 from ...data.kernels.options import FEW_ROWS
 from ...data.result import Section, jsonable
 from ...evaluation._typing import Model, Value
@@ -25,7 +26,7 @@ from ..text import (
     rate_in_words,
     value_in_words,
 )
-from .content import calibration_lines, detection_lines
+from .content import ReportOptions, calibration_lines, detection_lines, report_content
 from .explorer import sources_of
 from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
 
@@ -69,10 +70,93 @@ class ReportPage(str):
         write_text(path, str(self))
 
 
+def make_report(
+    model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
+) -> str:
+    """A report as the text of an HTML page, which needs nothing else.
+
+    Parameters
+    ----------
+    model : NaiveBayesSelector, NaiveBayes, WeightedNaiveBayes or what `signals` gives
+        Fitted.  A report on a model alone has no search path, no columns dropped and no stability,
+        and judges it on the rows given.
+    X, y :
+        For a selector, what it was fitted on; for `signals`, series and their classes.
+    sample_weight : array-like of shape (n_samples,), optional
+        For a selector, as in its fit.
+    groups : array-like of shape (n_samples,), optional
+        For a selector, as in its fit: resamples are drawn by group.
+    title : str, default="bayesieve report"
+    include_rows : bool, default=False
+        May rows of the table be in the page?  At most 1000 are.  Without them counts, levels, class
+        names, means and the ends of numeric ranges are in it, and no row.
+    n_resamples : int, default=20
+        Halves of the rows drawn for the stability of the selection; 0 leaves it out.
+    left_out : dict, optional
+        Columns that were left out before the search, each with the reason.
+    signals : series in any form that `Indicators` takes, optional
+        The series behind the rows, shown with `include_rows`.
+    indicators : Indicators, optional
+        What made the columns from them: the page then shows where in a signal a score fired.
+    random_state : int, default=0
+        Draws rows and resamples.
+    n_jobs : int, optional
+        Threads; -1 for all cores.
+    remark : callable, optional
+        Told in words how far the work is.
+
+    Returns
+    -------
+    page : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.explain.report import make_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> page = make_report(selector, X, y, title="Iris", n_resamples=0)
+    >>> page[:15], "Iris" in page, "http://" in page.split("<script")[0]
+    ('<!DOCTYPE html>', True, False)
+    """
+    return render(report_content(model, X, y, **options))
+
+
+def write_report(
+    model: Model | Pipeline,
+    X: object,
+    y: ArrayLike,
+    path: str | os.PathLike[str],
+    **options: Unpack[ReportOptions],
+) -> None:
+    """Write the HTML report of a model to a file (atomically).
+
+    Parameters
+    ----------
+    model, X, y, **options :
+        As in `make_report`.
+    path : path
+        Of the HTML file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesieve import NaiveBayesSelector
+    >>> from bayesieve.explain.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = NaiveBayesSelector(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(selector, X, y, os.path.join(folder, "iris.html"), n_resamples=0)
+    ...     os.listdir(folder)
+    ['iris.html']
+    """
+    write_text(path, make_report(model, X, y, **options))
+
+
 def report_page(model: object, X: object, y: ArrayLike, options: dict[str, object]) -> ReportPage:
     """The report of a model, as a page."""
-    from . import ReportOptions, make_report
-
     return ReportPage(make_report(cast(Model, model), X, y, **cast(ReportOptions, options)))
 
 
@@ -95,13 +179,10 @@ SCRIPTS = (
     "page.js",
 )
 
-
 #: Labels with charts of their own, and classes or labels in one chart.
 MOST_LABELS, MOST_LINES = 8, 12
 
-
 _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
-
 
 # Resamples of the choice are drawn for so many columns.
 _MOST_BARS = 25

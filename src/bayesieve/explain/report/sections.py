@@ -14,19 +14,20 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array
+from ...data.columns import span_in_words
 from ...data.result import Section
 from ...data.tables import SparseTable, Table
 from ...estimators.base import ChosenColumns, procedure_of
-from ...estimators.deploy import bayes_of, stands_for
+from ...estimators.naive_bayes import bayes_of, stands_for
 from ...evaluation._typing import Model, Value
 from ...evaluation.ablation import Ablation, Worth
 from ...evaluation.decide import Decision, rule_in_words
 from ...evaluation.drift import drift
+from ...evaluation.performance import weighted_bands
 from ...models.fitted import ASK, FittedBayes, FittedProblem
 from ...rankings.families import count_others
 from ...search.path import Path
 from ..model import speaks
-from ..plots import weighted_bands
 from ..portable import Portable
 from ..text import factor_in_words, few_digits, many, nth, rate_in_words
 
@@ -238,12 +239,12 @@ def _ordered(each: Section) -> bool:
 
 
 def _when(each: Section, first: int, last: int) -> str:
-    values, n_values = each["values"], len(each["values"])
-    if "cuts" in each["source"]:
-        return _between(each["source"]["cuts"], first, last, n_values)
-    if each["counts"] is None:
-        cuts = [(a + b) / 2 for a, b in pairwise(values)]
-        return _between(cuts, first, last, n_values)
+    values = each["values"]
+    if _ordered(each):
+        cuts = each["source"].get("cuts")
+        cuts = [(a + b) / 2 for a, b in pairwise(values)] if cuts is None else cuts
+        ends = [-math.inf, *cuts, math.inf]
+        return span_in_words(ends[first], ends[last + 1])
     if each["model"] == "bernoulli":
         return yes_or_no(values[first])
     return f"{values[first]:g}" if isinstance(values[first], float) else str(values[first])
@@ -261,16 +262,6 @@ def yes_or_no(value: Value) -> str:
     if isinstance(value, str):
         return value
     return "yes" if value == 1 else "no" if value == 0 else f"{value:g}"
-
-
-def _between(cuts: list[float], first: int, last: int, n_values: int) -> str:
-    if first == 0 and last == n_values - 1:
-        return "any value"
-    if first == 0:
-        return f"up to {cuts[last]:.4g}"
-    if last == n_values - 1:
-        return f"above {cuts[first - 1]:.4g}"
-    return f"{cuts[first - 1]:.4g} to {cuts[last]:.4g}"
 
 
 # -- How a model was found -------------------------------------------------------------------------
