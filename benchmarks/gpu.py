@@ -37,7 +37,7 @@ from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import WeightedLedger
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import Objective, SubsetScorer
-from bayesieve.search.path import TermObjective, WeightedProblem, WeightRules
+from bayesieve.search.term_weights import TermObjective, WeightedProblem, WeightRules
 from gpu_clocks import Watched, median, spoken, timed
 from gpu_tables import (
     held_rows,

@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 from bayesieve import WeightedNaiveBayes
 from bayesieve.datasets import make_incidents, make_signals
 from bayesieve.indicators import Indicators
-from bayesieve.search.path import WeightedProblem
+from bayesieve.search.term_weights import WeightedProblem
 from peer_model import TOOLS, Peer
 
 HERE = Path(__file__).parent

@@ -186,7 +186,7 @@ MUTATIONS = (
         MODELS,
     ),
     Mutation(  # 23: a cut need not pay for its place
-        "models/intervals.py",
+        "models/counts.py",
         "if whole - best <= (np.log2(max(n - 1, 1)) + extra) / n:",
         "if whole - best <= extra / n:",
         (*MODELS, "tests/data/test_grids.py"),
@@ -249,27 +249,27 @@ MUTATIONS = (
     ),
     # Weighted terms.
     Mutation(  # 34: squared weights cost nothing
-        "search/path.py",
+        "search/term_weights.py",
         "penalty = self._rules.ridge * squares / (2 * WEIGHT_STEPS**2)",
         "penalty = 0.0 * squares / (2 * WEIGHT_STEPS**2)",
         WEIGHTED,
     ),
     Mutation(  # 35: constants that make it worse are kept
-        "search/path.py",
+        "search/term_weights.py",
         "if self._loss() >= before:",
         "if self._loss() < before:",
         WEIGHTED,
     ),
     Mutation(  # 36: folds of groups count as if they were independent
-        "search/path.py",
+        "search/term_weights.py",
         "spread = np.sqrt(2 * n_folds) * moved.std(1, ddof=1)",
         "spread = np.sqrt(n_folds) * moved.std(1, ddof=1)",
         (*WEIGHTED, "tests/estimators/test_weighted_rows.py", "tests/estimators/test_groups.py"),
     ),
     Mutation(  # 37: the price of a term is not asked for
-        "search/path.py",
-        "net = self.gains(terms) - rules.extra[terms] - rules.price",
-        "net = self.gains(terms) - rules.extra[terms]",
+        "search/term_weights.py",
+        "net = self.gains(terms, self.is_late) - rules.extra[terms] - price",
+        "net = self.gains(terms, self.is_late) - rules.extra[terms]",
         WEIGHTED,
     ),
     # Rankings.

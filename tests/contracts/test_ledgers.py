@@ -10,8 +10,8 @@ from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT, Folded
 from bayesieve.search import SEARCHES, Limits
 from bayesieve.search.objective import SubsetScorer
-from bayesieve.search.path import TermObjective, WeightedProblem
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
+from bayesieve.search.term_weights import TermObjective, WeightedProblem
 from ledgers import (
     Travelling,
     check_alike,

@@ -16,8 +16,8 @@ from bayesieve.evaluation import performance as performance_module
 from bayesieve.evaluation.performance import effective_rows, performance
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.explain.text import interval
-from bayesieve.search.path import clustered_gains, most_gain, surest
 from bayesieve.search.term_search import is_ahead
+from bayesieve.search.term_weights import clustered_gains, most_gain, surest
 
 # Every kind of fact once, few groups where terms have weights, which takes longest; presets differ
 # by numbers alone, and are tried with all the others by `-m slow`.

@@ -13,7 +13,7 @@ from bayesieve.explain.report import make_report
 from bayesieve.rankings.families import Families
 from bayesieve.search import term_search as inner
 from bayesieve.search.term_pool import WeightPlan
-from bayesieve.search.term_search import choose_option, fold_weights, options_of
+from bayesieve.search.term_search import choose_options, fold_weights, options_of
 from weighted import MODELS_OF_MIXED, coded_rows, mixed, terms_of
 
 NAMES = [f"{letter}{i}" for letter in "abcdef" for i in range(3)]
@@ -40,7 +40,9 @@ def twins(n_rows=400, seed=0):
 def test_terms_and_pairs_take_one_of_a_family(sparse):
     X, y = twins()
     given = scipy.sparse.csr_array(X.to_numpy()) if sparse else X
-    found = WeightedNaiveBayes(pairs=True, price=1.0, families="auto").fit(given, y)
+    # How freely to correct is decided by folds, which are dealt by all columns.
+    given_terms = {"pairs": True, "price": 1.0, "corrections": (0.64, 0.0)}
+    found = WeightedNaiveBayes(**given_terms, families="auto").fit(given, y)
     leader = find_families(X).leader
     assert np.array_equal(found.families_.leader, leader)
     assert any(len(term) == 2 for term in terms_of(found))
@@ -49,7 +51,7 @@ def test_terms_and_pairs_take_one_of_a_family(sparse):
     assert all(leader[j] == j for j in used)
     # The same as a table of the leaders alone.
     leaders = np.unique(leader)
-    alone = WeightedNaiveBayes(pairs=True, price=1.0).fit(
+    alone = WeightedNaiveBayes(**given_terms).fit(
         given[:, leaders] if sparse else X.iloc[:, leaders], y
     )
     assert [tuple(leaders[j] for j in term) for term in terms_of(alone)] == terms_of(found)
@@ -293,9 +295,9 @@ def test_the_part_decides_as_one_fold_would():
     plan = WeightPlan(units=tuple((j,) for j in range(6)))
     held_out = (np.arange(150) >= 100).astype(np.int64)
     with Threads(1) as threads:
-        expected = choose_option(
+        expected = choose_options(
             [rows], plan, options_of("auto", "auto"), [held_out], threads, lambda: False
-        )
+        )[0]
     frame = pd.DataFrame(X)
     named = dict(enumerate(MODELS_OF_MIXED))
     found = WeightedNaiveBayes(features=named, validation=held_out == 1).fit(frame.to_numpy(), y)

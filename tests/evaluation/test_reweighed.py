@@ -36,7 +36,12 @@ def twin(selector, X, y, rows, held, weights=None):
     names = [X.columns[j] for j in order]
     weights = np.ones(len(X), int) if weights is None else weights
     model = WeightedNaiveBayes(
-        pairs=False, price=0.0, keep=names, max_terms=len(order), class_weight=selector.class_weight
+        pairs=False,
+        price=0.0,
+        keep=names,
+        max_terms=len(order),
+        class_weight=selector.class_weight,
+        corrections=False,
     )
     model.fit(X.iloc[rows][names], y[rows], sample_weight=weights[rows])
     return model.predict_proba(X.iloc[held][names])

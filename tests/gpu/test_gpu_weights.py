@@ -10,8 +10,8 @@ from bayesieve.engine.contract import Partitioned
 from bayesieve.engine.gpu.weights import GpuWeightLedger
 from bayesieve.engine.threads import Threads
 from bayesieve.engine.weighted import PRESENT
-from bayesieve.search.path import TermObjective, WeightedProblem
 from bayesieve.search.term_pool import CodedColumns, CodedRows, Weighing, WeightPlan
+from bayesieve.search.term_weights import TermObjective, WeightedProblem
 from ledgers import check_alike, same_answers, single
 from weighted import MODELS_OF_MIXED, coded_rows, mixed
 

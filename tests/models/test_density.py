@@ -9,7 +9,7 @@ import densities
 from bayesieve import NaiveBayes
 from bayesieve.data.columns import encode, learn
 from bayesieve.models import MODELS, ModelSettings, TrainingSets, build_columns, one_set
-from bayesieve.models.intervals import mdl_cuts
+from bayesieve.models.counts import mdl_cuts
 from jitless import printed_both_ways
 from plain import plain_selector
 

@@ -15,7 +15,7 @@ from sklearn.feature_selection import SelectKBest
 from bayesieve import rank
 from bayesieve.engine import threads
 from bayesieve.engine.threads import Threads
-from bayesieve.models.intervals import mdl_cuts
+from bayesieve.models.counts import mdl_cuts
 from bayesieve.rankings import (
     CMIM,
     DISR,

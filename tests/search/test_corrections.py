@@ -13,7 +13,7 @@ from bayesieve.explain.modelfile.check import check_model_data
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.export import to_python
 from bayesieve.models.base import CORRECTION_BITS, SCORE_BITS
-from bayesieve.search.corrections import Corrections, Form, held_to_rows, mid_ranks
+from bayesieve.search.term_weights import Corrections, Form, held_to_rows, mid_ranks
 from weighted import cut_journals, mixed, terms_of, weighing_of
 
 ALWAYS = (0.64, 3.0)
@@ -140,7 +140,7 @@ def test_a_form_lays_lines_along_its_axes():
 @pytest.mark.parametrize("given", [True, ALWAYS])
 def test_what_tells_together_is_told(given):
     X, y = numbers(n_rows=900)
-    plain = WeightedNaiveBayes().fit(X[:600], y[:600])
+    plain = WeightedNaiveBayes(corrections=False).fit(X[:600], y[:600])
     model = WeightedNaiveBayes(corrections=given).fit(X[:600], y[:600])
     assert model.settings_["corrections"][0] > 0
     losses = [
@@ -228,7 +228,8 @@ def test_terms_tell_counts_and_corrections():
                 p for p in fitted.pairs if {names[j] for j in p.columns} == {*term["columns"]}
             )
             np.testing.assert_allclose(np.ldexp(pair.said, -SCORE_BITS), said, atol=1e-9)
-    assert WeightedNaiveBayes().fit(X, y).terms_[0]["correction"] is None
+    plain = WeightedNaiveBayes(corrections=False).fit(X, y)
+    assert plain.terms_[0]["correction"] is None
 
 
 def test_a_monotone_column_is_not_corrected():

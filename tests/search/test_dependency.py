@@ -12,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 import reference
 from bayesieve import NaiveBayes, rank
 from bayesieve.data.tables import RawTable
-from bayesieve.models.intervals import mdl_cuts
+from bayesieve.models.counts import mdl_cuts
 from bayesieve.search import DependencySearch, ExhaustiveSearch
 from bayesieve.search.hints import RowHints
 from plain import plain_selector

@@ -159,10 +159,12 @@ def test_weights_tell_of_folds_then_of_the_path(monkeypatch):
     folds = [line for line in lines if line.startswith("folds: path ")]
     path = [line for line in lines if line.startswith("path: step ")]
     assert lines == [*folds, *path, lines[-1]]
-    # Binary columns: with pairs and without, in each of three folds.
-    assert {line.split(",")[0] for line in folds} == {f"folds: path {i} of 6" for i in range(1, 7)}
+    # Twice three folds for 200 rows: with pairs and without, then the better of both, corrected.
+    told = {line.split(",")[0] for line in folds}
+    assert told == {f"folds: path {i} of 18" for i in range(1, 13)}
     assert re.fullmatch(
-        r"folds: path 6 of 6, \d+ terms?, log-loss 0\.\d{4}, \d+\.\d s; ~\d+\.\d s left", folds[-1]
+        r"folds: path 12 of 18, \d+ terms?, log-loss 0\.\d{4}, \d+\.\d s; ~\d+\.\d s left",
+        folds[-1],
     )
     assert len(path) == len(model.path_)
     loss = f"log-loss {model.path_.steps[-1].score:.4f}"

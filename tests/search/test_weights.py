@@ -14,7 +14,7 @@ from bayesieve.models.base import SCORE_BITS
 from bayesieve.models.log_ratios import TERM_BITS
 from bayesieve.search import term_search as inner
 from bayesieve.search.term_pool import CodedColumns, WeightPlan
-from bayesieve.search.term_search import choose_option, fold_weights, options_of, until
+from bayesieve.search.term_search import choose_options, fold_weights, options_of, until
 from ledgers import log_loss
 from weighted import MODELS_OF_MIXED, coded_rows, left_out_scores, mixed, terms_of, weighing_of
 
@@ -164,9 +164,9 @@ def test_folds_find_no_term_in_noise():
     plan = WeightPlan(units=tuple((j,) for j in range(20)))
     folds = fold_weights(rows, y, np.random.RandomState(0))
     with Threads(1) as threads:
-        found = choose_option(
+        found = choose_options(
             [rows], plan, options_of("auto", "auto"), folds, threads, lambda: False
-        )
+        )[0]
     assert found.price == np.inf
 
 
@@ -187,9 +187,9 @@ def test_folds_find_a_pair_that_matters():
     plan = WeightPlan(units=tuple((j,) for j in range(6)))
     folds = fold_weights(rows, rows.labels, np.random.RandomState(0))
     with Threads(1) as threads:
-        found = choose_option(
+        found = choose_options(
             [rows], plan, options_of("auto", "auto"), folds, threads, lambda: False
-        )
+        )[0]
     assert found.pairs
     assert found.price != np.inf
 
@@ -252,7 +252,7 @@ def test_an_interrupt_in_one_path_ends_the_others(monkeypatch):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
     walked = []
-    real = inner._Walk.go
+    real = inner._Ends.go
 
     def go(walk, plan, threads):
         if walked:
@@ -260,7 +260,7 @@ def test_an_interrupt_in_one_path_ends_the_others(monkeypatch):
         walked.append(walk)
         real(walk, plan, threads)
 
-    monkeypatch.setattr(inner._Walk, "go", go)
+    monkeypatch.setattr(inner._Ends, "go", go)
     with pytest.raises(KeyboardInterrupt):
         WeightedNaiveBayes(n_jobs=2).fit(X, y)
     assert len(walked) == 1

@@ -40,8 +40,9 @@ WEIGHT_STEPS = 16
 #: Terms are whole multiples of 2^-TERM_BITS nat.
 TERM_BITS = 36
 
-#: A step of a constant, 1/64 nat, in units of scores.
-CONSTANT_STEP = 1 << (SCORE_BITS - 6)
+#: A constant is a whole number of these in a nat; one of them, in units of scores.
+CONSTANT_STEPS = 64
+CONSTANT_STEP = (1 << SCORE_BITS) // CONSTANT_STEPS
 
 # No sum of terms comes near this many nat.
 _BOUND = 2.0**21

@@ -1,10 +1,9 @@
 """Every feature model by name."""
 
 from .base import FeatureModel
-from .counts import CountModel
+from .counts import FEWEST_INTERVALS, MOST_INTERVALS, CountModel, IntervalModel
 from .density import DENSITIES, DensityModel
 from .gaussian import GaussianModel
-from .intervals import FEWEST_INTERVALS, MOST_INTERVALS, IntervalModel
 from .mixture import MOST_COMPONENTS, MixtureModel
 
 #: A new member is one entry here.

@@ -13,7 +13,7 @@ from ..data.sample import read_sample
 from ..data.tables import RawTable, SparseTable, Table, is_collection, room_of
 from ..engine.threads import Threads, count_threads
 from ..models.columns import choose_models, read_column
-from ..models.intervals import mdl_cuts
+from ..models.counts import mdl_cuts
 from ..models.registry import MODELS
 from . import RANKINGS
 from .base import (

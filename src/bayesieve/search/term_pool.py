@@ -36,21 +36,11 @@ from ..models.base import Floats, Ints, PairTerms, TrainingSets, cells, one_set
 from ..models.columns import Summary, read_column, read_moves
 from ..models.counts import check_priors, log_shares_of
 from ..models.fitted import FittedBayes
-from ..models.log_ratios import Ratios, column_ratios, pair_ratios, rising
+from ..models.log_ratios import CONSTANT_STEPS, Ratios, column_ratios, pair_ratios, rising
 from ..models.registry import MODELS
-from .corrections import Form
-from .path import (
-    LOG_LOSS,
-    Path,
-    TermBook,
-    TermObjective,
-    TermPage,
-    WeightedProblem,
-    WeightRules,
-    WeightState,
-    most_gain,
-)
+from .path import LOG_LOSS, Path, TermBook, TermPage, WeightState
 from .run import Family
+from .term_weights import Form, TermObjective, WeightedProblem, WeightRules, most_gain
 
 #: Folds within the training rows that decide how to fit.
 N_FOLDS = 3
@@ -640,8 +630,6 @@ def _alone(
 # Class weights that are no whole numbers count in units of a 4096th.
 _CLASS_UNITS = 1 << 12
 
-_CONSTANTS = 64
-
 #: Rows that cannot be left out one by one are left out in so many folds, at most: whole groups, or
 #: rows where a column's table has no closed form without one of them.
 MOST_GROUP_FOLDS, ROW_FOLDS = 20, 10
@@ -933,7 +921,7 @@ class Weighing:
 
     def _constants(self, rows: CodedRows) -> Ints:
         shares = log_shares_of(rows.summary.class_count * rows.class_weight)
-        return np.rint(shares * _CONSTANTS).astype(np.int64)
+        return np.rint(shares * CONSTANT_STEPS).astype(np.int64)
 
     def _ledger(
         self, g: int, rows: CodedRows, left_out: bool, terms: Sequence[Ratios] | None = None

@@ -17,7 +17,6 @@ from scipy.special import stdtrit
 from ..engine.threads import Threads
 from ..models.base import Floats, Ints
 from .checkpoint import TermRecords
-from .corrections import FREEDOMS, SLOPES
 from .path import Path, TermBook, WeightState
 from .run import Problem, Run
 from .term_pool import (
@@ -28,11 +27,13 @@ from .term_pool import (
     N_FOLDS,
     RISK,
     CodedRows,
+    HeldOut,
     Weighing,
     WeightPlan,
     fold_weights,
     strict_price,
 )
+from .term_weights import FREEDOMS, LATE_FREEDOM, SLOPES, TermObjective
 
 # What is less simple must foretell held-out rows better by so many nat.
 _MARGIN = 2.0
@@ -43,8 +44,8 @@ _LOWER_PRICES = {0.3: 1000, 0.1: 200}
 # Up to so many rows all options are tried with corrections; up to so many, on two draws of folds.
 _FEW_ROWS, _VERY_FEW_ROWS = 1000, 200
 
-# Terms must foretell held-out rows better than none by so many nat.
-_GUARD = 2.0
+# Terms must foretell held-out rows better than none by so many nat; in doubt by so many.
+_GUARD, _DOUBT = 2.0, 10.0
 
 # Up to so many products of rows and pairs of classes, every path is walked by one thread.
 _SMALL = 1 << 21
@@ -103,19 +104,6 @@ def until(steps: Sequence[WeightState], price: float) -> int:
     return len(steps) - 1
 
 
-def choose_option(
-    problems: Sequence[CodedRows],
-    plan: WeightPlan,
-    options: Sequence[FitOption],
-    folds: Sequence[Ints],
-    threads: Threads,
-    pause: Callable[[], bool],
-    late: Callable[[], bool] = lambda: False,
-) -> FitOption:
-    """The option whose models foretell held-out rows best; a simpler one that is nearly as good."""
-    return choose_options(problems, plan, options, folds, threads, pause, late)[0]
-
-
 def choose_options(
     problems: Sequence[CodedRows],
     plan: WeightPlan,
@@ -125,7 +113,9 @@ def choose_options(
     pause: Callable[[], bool],
     late: Callable[[], bool] = lambda: False,
 ) -> list[FitOption]:
-    """The best option, as `choose_option` finds it; then the best one with pairs, and without.
+    """The option that foretells held-out rows best; then the best with pairs, and without.
+
+    A simpler one is taken that is nearly as good.
 
     Parameters
     ----------
@@ -264,74 +254,123 @@ def choose_freedom(
 ) -> FitOption | None:
     """The option and corrections by which held-out rows are foretold best; or the first, with none.
 
-    Parameters are those of `choose_option`; None: there was no time.  The loss of a freedom counts
-    half, and half the mean of it and its neighbours, so that no lucky one is taken.  Where no term
-    at all is an option, the others must be better than that by some nat.
+    Parameters are those of `choose_options`; None: there was no time.  All options are judged at
+    one freedom, the best of them at every one.  The loss of a freedom counts half, and half the
+    mean of it and its neighbours, so that no lucky one is taken.  Where no term at all is an
+    option, the others must be better than that by some nat: by more where no term gains, alone and
+    on all rows, what chance rarely does.
     """
     every = [_fold_of(problems, held_out) for held_out in folds]
     # Pairs take longest: who begins with them ends first.
     paired = sorted({option.pairs for option in options}, reverse=True)
     walks = [
-        _Freedoms(fold, pairs, [option for option in options if option.pairs == pairs])
+        _Ends(fold, pairs, [option for option in options if option.pairs == pairs])
         for pairs in paired
         for fold in every
     ]
     if not _walk_all(walks, plan, threads, pause, late):
         return None
-    rounds = sum(int(each.sum()) for each in folds) / float(problems[0].weights.sum())
     found = {
         option: np.sum([walk.losses[option] for walk in walks if option in walk.losses], axis=0)
         for option in options
     }
-    best = options[0]
-    least = found[best][0, 0] - (_GUARD * max(rounds, 1.0) if best.price == math.inf else 0.0)
-    for option, losses in found.items():
-        if option.price == math.inf:
-            continue
-        if losses[0, 0] < least:
-            best, least = option, losses[0, 0]
-        for s, slope in enumerate(SLOPES):
-            for f, freedom in enumerate(FREEDOMS, 1):
-                loss = (losses[s, f] + losses[s, f - 1 : f + 2].mean()) / 2
-                if loss < least:
-                    best, least = replace(option, freedom=freedom, slope=slope), loss
-    return best
+    some = [option for option in options if option.price != math.inf]
+    best = min(some, key=lambda option: float(found[option].min()))
+    slope = SLOPES[int(found[best][1:].argmin())]
+    ends = [walk.ends[best] for walk in walks if best in walk.ends]
+    freer = [_Freer(fold, end, slope) for fold, end in zip(every, ends, strict=True)]
+    if not _walk_all(freer, plan, threads, pause, late):
+        return None
+    losses = np.array([found[best][0], *np.sum([each.losses for each in freer], axis=0)])
+    least = float(losses[0])
+    for f, freedom in enumerate(FREEDOMS, 1):
+        loss = float(losses[f] + losses[f - 1 : f + 2].mean()) / 2
+        if loss < least:
+            best, least = replace(best, freedom=freedom, slope=slope), loss
+    first = options[0]
+    if first.price != math.inf:
+        return best
+    rounds = max(sum(int(each.sum()) for each in folds) / float(problems[0].weights.sum()), 1.0)
+    gain = (found[first][0] - least) / rounds
+    if gain > _DOUBT or (gain > _GUARD and _is_beyond_chance(problems, plan, paired, threads)):
+        return best
+    return first
+
+
+def _is_beyond_chance(
+    problems: Sequence[CodedRows], plan: WeightPlan, paired: Sequence[bool], threads: Threads
+) -> bool:
+    """Does a term gain what chance alone rarely does, by itself and on all rows?"""
+    for pairs in paired:
+        weighing = Weighing(problems, replace(plan, corrections=False), pairs, threads)
+        steps = weighing.greedy(strict_price(weighing.n_candidates)).walk()
+        n_terms = len(next(steps).terms)
+        if any(len(step.terms) > n_terms for step in steps):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
-class _Freedoms:
-    """Paths over a fold, and what the rows held out say of their corrections."""
+class _End:
+    """Where a path over a fold ended: by weights alone, and with terms that came late."""
+
+    held_out: HeldOut
+    greedy: TermObjective
+    plain: WeightState
+    last: WeightState
+
+    def losses(self, wanted: Sequence[tuple[float, float]]) -> list[float]:
+        """Of the rows held out, with corrections of these freedoms and slopes."""
+        if not self.last.terms:
+            return list(self.held_out.losses([self.plain])) * len(wanted)
+        return list(self.held_out.losses(self.greedy.tried(self.last, wanted)))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Paths over a fold; what the rows held out say of them, and at one freedom by slope."""
 
     fold: _Fold
     pairs: bool
     options: Sequence[FitOption]
+    ends: dict[FitOption, _End] = field(default_factory=dict)
     losses: dict[FitOption, Floats] = field(default_factory=dict)
 
     def go(self, plan: WeightPlan, threads: Threads) -> None:
-        """Walk, then correct the last state ever more freely."""
+        """Walk the path of each option; different prices often lead to the same terms."""
         weighing = Weighing(self.fold.train, plan, self.pairs, threads)
         (batch,) = self.fold.test
-        held_out = weighing.judge(batch)
-        known: dict[object, Floats] = {}
+        held_out, same = weighing.judge(batch), {}
         for option in self.options:
             greedy = weighing.greedy(option.amount(weighing.n_candidates))
             plain = last = greedy.state(-1, 0.0)
             for last in greedy.walk():
                 if not greedy.is_late:
                     plain = last
-            # Different prices often lead to the same terms.
             weights = [each.tobytes() for state in (plain, last) for each in state.weights]
             mark = plain.terms, last.terms, *weights
-            if mark not in known:
-                losses = np.empty((len(SLOPES), len(FREEDOMS) + 1))
-                (losses[:, 0],) = held_out.losses([plain])
-                for s, slope in enumerate(SLOPES if last.terms else ()):
-                    wanted = [(freedom, slope) for freedom in FREEDOMS]
-                    losses[s, 1:] = list(held_out.losses(greedy.tried(last, wanted)))
-                if not last.terms:
-                    losses[:] = losses[:, :1]
-                known[mark] = losses
-            self.losses[option] = known[mark]
+            if mark not in same:
+                same[mark] = option
+                end = _End(held_out, greedy, plain, last)
+                (alone,) = held_out.losses([plain])
+                corrected = [end.losses([(LATE_FREEDOM, slope)])[0] for slope in SLOPES]
+                self.ends[option], self.losses[option] = end, np.array([alone, *corrected])
+            self.ends[option] = self.ends[same[mark]]
+            self.losses[option] = self.losses[same[mark]]
+
+
+@dataclass(frozen=True)
+class _Freer:
+    """The end of a path over a fold, corrected ever more freely."""
+
+    fold: _Fold
+    end: _End
+    slope: float
+    losses: list[float] = field(default_factory=list)
+
+    def go(self, plan: WeightPlan, threads: Threads) -> None:
+        """Judge by the rows held out."""
+        self.losses.extend(self.end.losses([(freedom, self.slope) for freedom in FREEDOMS]))
 
 
 class _HaltedError(Exception):
@@ -339,7 +378,7 @@ class _HaltedError(Exception):
 
 
 def _walk_all(
-    walks: Sequence[_Walk] | Sequence[_Freedoms],
+    walks: Sequence[_Walk] | Sequence[_Ends] | Sequence[_Freer],
     plan: WeightPlan,
     threads: Threads,
     pause: Callable[[], bool],
@@ -367,7 +406,7 @@ def _walk_all(
         if plan.told is not None:
             plan.told(n_terms, loss)
 
-    def task(walk: _Walk | _Freedoms) -> None:
+    def task(walk: _Walk | _Ends | _Freer) -> None:
         if halt.is_set():
             return
         try:
@@ -542,6 +581,17 @@ def _walk_path(
     return _Walked(option, price, weighing, path, stopped)
 
 
+def _n_walks(
+    options: Sequence[FitOption], n_folds: int, free: bool, few: bool, n_rows: float
+) -> int:
+    """Paths over folds: by price, with pairs and without; then by what corrections say."""
+    n_offers = len({option.pairs for option in options})
+    if few:
+        return n_folds * (n_offers + 1)
+    late = 1 if n_rows > _ENOUGH_ROWS else n_folds
+    return n_folds * n_offers + free * late * (n_offers + 1)
+
+
 def _decide(
     task: TermTask,
     rows: Sequence[CodedRows],
@@ -569,12 +619,13 @@ def _decide(
         return cautious[0], True
     else:
         folds = fold_weights(first, strata, draw, first.groups)
+    n_rows = float(first.weights.sum())
     free = task.plan.corrections and task.plan.freedom is None and first.groups is None
-    few = free and task.parts is None and first.weights.sum() <= _FEW_ROWS
-    if few and first.weights.sum() <= _VERY_FEW_ROWS:
+    few = free and task.parts is None and n_rows <= _FEW_ROWS
+    if few and n_rows <= _VERY_FEW_ROWS:
         folds = [*folds, *fold_weights(first, strata, draw)]
     if run.line is not None and len(options) > 1:
-        run.line.begin_folds(len(folds) * len({option.pairs for option in options}))
+        run.line.begin_folds(_n_walks(options, len(folds), free, few, n_rows))
 
     end = 0.0
 
@@ -589,7 +640,7 @@ def _decide(
     found = list(options)
     if not few:
         found = choose_options(rows, task.plan, options, folds, threads, pause, late)
-        if first.weights.sum() > _ENOUGH_ROWS:
+        if n_rows > _ENOUGH_ROWS:
             folds = folds[:1]
         free = free and found[0].price != math.inf
     if not free or late():

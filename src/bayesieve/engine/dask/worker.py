@@ -20,7 +20,7 @@ from ...data.sample import Targets
 from ...data.storage import IN_MEMORY, Moves
 from ...data.tables import Kind, Look, RawTable, SparseTable, encode_from, learn_from, look
 from ...models.base import Floats, Scale, cells
-from ...models.intervals import mdl_borders
+from ...models.counts import mdl_borders
 from ...models.registry import MODELS
 from ..contract import (
     AS_IT_IS,
