@@ -233,6 +233,40 @@ def test_what_joined_leaves_without_a_trace(case):
     assert (lines_of(ledger) == lines).all()
 
 
+def tables_to_add(ledger):
+    """A table for each term, in units of scores."""
+    rng, tables = np.random.default_rng(0), ledger.offers.tables
+    size = (1 << 40, tables.n_classes)
+    return [rng.integers(-size[0], size[0], (int(n), size[1])) for n in tables.n_codes]
+
+
+@pytest.mark.parametrize("n_parts", PARTS)
+@pytest.mark.parametrize("case", ["terms columns", "terms columns weighted", "terms sparse"])
+def test_what_is_added_to_tables_is_added_to_every_part(case, n_parts):
+    whole, parts = make(case), cut(case, n_parts)
+    before, tables = lines_of(whole), tables_to_add(whole)
+    every = list(range(len(tables)))
+    whole.add(every, tables)
+    assert (lines_of(whole) != before).any()
+    parts.add(every, tables)
+    check_alike(whole, parts, units_of(whole)[1])
+    whole.add(every, [-table for table in tables])
+    assert (lines_of(whole) == before).all()
+
+
+def test_what_is_added_to_tables_reaches_workers():
+    rows = term_rows("columns", True)
+    workers = RowWorkers(rows.columns.columns, rows.columns.specs, 3)
+    try:
+        near, remote = (weighing_of(each, True) for each in (rows, workers.coded(rows)))
+        ledgers = [each._ledger(0, each.problems[0], left_out=True) for each in (near, remote)]
+        for ledger in ledgers:
+            ledger.add(range(ledger.offers.tables.n_terms), tables_to_add(ledger))
+        check_alike(*ledgers, units_of(ledgers[0])[1])
+    finally:
+        workers.channel.close()
+
+
 @pytest.mark.parametrize("n_parts", PARTS)
 def test_a_path_over_parts_is_the_path(n_parts):
     rows = term_rows("columns", False)

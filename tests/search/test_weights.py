@@ -248,6 +248,22 @@ def test_small_tables_share_paths_and_large_ones_do_not_with_the_same_choice(mon
     assert found[0] == found[1]
 
 
+def test_of_many_rows_a_part_tells_how_freely_to_correct():
+    """As many rows of each class in proportion as there are; none in both parts."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(40_000) < 0.1).astype(np.int64)
+    rows = coded_rows(rng.integers(0, 2, (y.size, 3)).astype(float), y, ["bernoulli"] * 3)
+    folds = fold_weights(rows, y, np.random.RandomState(0))
+    (some,), (held_out,) = inner._some_of([rows], folds, y, np.random.RandomState(0))
+    assert abs(some.weights.sum() - 3 * 8000) <= 3
+    assert abs(held_out.sum() - 8000) <= 1
+    assert set(held_out) == {0, 1}
+    for part in (held_out, 1 - held_out):
+        assert part[some.labels == 1].sum() / part.sum() == pytest.approx(y.mean(), abs=1e-3)
+    few = rows.weighted((np.arange(y.size) < 24_000).astype(np.int64))
+    assert inner._some_of([few], folds, y, np.random.RandomState(0)) == ([few], [folds[0]])
+
+
 def test_an_interrupt_in_one_path_ends_the_others(monkeypatch):
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)

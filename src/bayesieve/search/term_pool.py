@@ -406,6 +406,7 @@ def fold_weights(
     seed: np.random.RandomState,
     groups: Ints | None = None,
     n_folds: int = N_FOLDS,
+    wanted: int | None = None,
 ) -> list[Ints]:
     """How often each row is held out in each fold, classes in balance; no fold is empty.
 
@@ -419,6 +420,7 @@ def fold_weights(
     seed : draws the order.
     groups : rows of one number, from 0 on, are dealt together.
     n_folds : how many folds, or as many as there are groups.
+    wanted : of rows without groups, so many of the folds; None: all.
     """
     if groups is not None:
         dealt_to = groups
@@ -429,7 +431,7 @@ def fold_weights(
     ends = np.cumsum(rows.weights[order])
     starts = ends - rows.weights[order]
     found = []
-    for fold in range(n_folds):
+    for fold in range(wanted or n_folds):
         # Of the numbers from start to end, those that leave `fold` when divided by n_folds.
         dealt = (ends - fold + n_folds - 1) // n_folds - (starts - fold + n_folds - 1) // n_folds
         weights = np.empty_like(dealt)

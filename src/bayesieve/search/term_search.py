@@ -39,7 +39,7 @@ from .term_weights import FREEDOMS, LATE_FREEDOM, SLOPES, TermObjective
 _MARGIN = 2.0
 
 # Lower prices of a term, in nat, and up to how many rows they are offered.
-_LOWER_PRICES = {0.3: 1000, 0.1: 200}
+_LOWER_PRICES = {0.3: 300, 0.1: 100}
 
 # Up to so many rows all options are tried with corrections; up to so many, on two draws of folds.
 _FEW_ROWS, _VERY_FEW_ROWS = 1000, 200
@@ -239,8 +239,9 @@ class _Walk:
         self.losses.update({i: known[end] for i, end in ends.items()})
 
 
-# Of the folds, one decides on corrections where there are so many rows.
-_ENOUGH_ROWS = 2500
+# Where there are so many rows, one fold decides on corrections; it need not hold out more than so
+# many, nor train on more than twice as many.
+_ENOUGH_ROWS, _MOST_HELD_OUT = 2500, 8192
 
 
 def choose_freedom(
@@ -592,6 +593,18 @@ def _n_walks(
     return n_folds * n_offers + free * late * (n_offers + 1)
 
 
+def _some_of(
+    rows: Sequence[CodedRows], folds: Sequence[Ints], strata: Ints, draw: np.random.RandomState
+) -> tuple[list[CodedRows], list[Ints]]:
+    """One fold of these, or one of fewer rows: how freely to correct is told by a part as well."""
+    n_folds = -(-int(rows[0].weights.sum()) // _MOST_HELD_OUT)
+    if n_folds <= N_FOLDS:
+        return list(rows), [folds[0]]
+    held_out, *train = fold_weights(rows[0], strata, draw, n_folds=n_folds, wanted=N_FOLDS)
+    used = held_out + np.sum(train, axis=0)
+    return [each.weighted(used) for each in rows], [held_out[used > 0]]
+
+
 def _decide(
     task: TermTask,
     rows: Sequence[CodedRows],
@@ -640,9 +653,9 @@ def _decide(
     found = list(options)
     if not few:
         found = choose_options(rows, task.plan, options, folds, threads, pause, late)
-        if n_rows > _ENOUGH_ROWS:
-            folds = folds[:1]
         free = free and found[0].price != math.inf
+        if n_rows > _ENOUGH_ROWS:
+            rows, folds = _some_of(rows, folds, strata, draw)
     if not free or late():
         return found[0], not late()
     if run.clock.limit is not None:
