@@ -11,7 +11,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes, checks
 from bayesieve.engine import layout as lines
 from bayesieve.engine import weighted as cells
 from bayesieve.engine.weighted import CODED, TWO
-from bayesieve.models import intervals as cuts
+from bayesieve.models import counts as cuts
 from bayesieve.models.base import one_set
 from bayesieve.models.counts import left_out_priors
 from bayesieve.search.term_pool import CodedColumns, CodedRows
