@@ -24,7 +24,6 @@ from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, Measure
 from ..models.base import CORRECTION_BITS, SCORE_BITS, Floats, Ints
 from ..models.log_ratios import CONSTANT_STEPS, TERM_BITS, WEIGHT_STEPS
 from .path import WeightState
-from .strategies.greedy import GainSearch
 
 # -- Corrections ---------------------------------------------------------------------------------
 
@@ -917,3 +916,28 @@ class TermObjective:
                 for term in self._rules.units[unit]:
                     problem.visit(term)
             problem.visit_constants()
+
+
+class GainSearch:
+    """Raise the term that gains most, as long as one pays its price.
+
+    What comes first whatever it gains, comes first.  In the end terms may enter that speak only
+    together with others, where the objective offers them.
+    """
+
+    def steps(self, objective: TermObjective) -> Iterator[None]:
+        """The start, then one term at a time."""
+        if objective.begin():
+            yield
+        for unit in objective.first:
+            objective.add(unit)
+            yield
+        yield from self._gaining(objective)
+        if objective.begin_late():
+            yield from self._gaining(objective)
+            objective.end_late()
+
+    def _gaining(self, objective: TermObjective) -> Iterator[None]:
+        while (best := objective.best_gain()) is not None:
+            objective.add(*best)
+            yield
