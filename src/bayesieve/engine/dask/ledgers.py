@@ -781,12 +781,15 @@ _MOST_PAIRS = 1 << 12
 # Columns that a holder keeps unpacked while it counts.
 _UNPACKED = 256
 
+# Rows that are compared before the differences so far are looked at.
+_STRIDE = 1 << 13
+
 
 class Meanings(NamedTuple):
     """What the codes of columns mean, so that those of different columns can be compared."""
 
     starts: Ints  #: column c has the meanings from starts[c] to starts[c + 1], one a code
-    numbers: Ints  #: equal meanings have equal numbers
+    numbers: Ints  #: equal meanings have equal numbers; of numbers, their ranks
     usual: Ints  #: the meaning of each column from which rows depart
 
 
@@ -804,6 +807,8 @@ class RemoteDifferences:
 
     held: RemoteRows  #: where the rows are held
     meanings: Meanings  #: of the codes of each column
+    reach: Ints  #: of each column: meanings that are no further apart agree
+    most: int  #: of columns that differ on more rows, nobody asks how
 
     def departures(self) -> Ints:
         """Rows of each slice in which a column departs: columns x slices; one round."""
@@ -815,8 +820,9 @@ class RemoteDifferences:
         parts = []
         for at in range(0, first.size, _MOST_PAIRS):
             here = slice(at, at + _MOST_PAIRS)
-            pairs = narrow(first[here]), narrow(second[here])
-            answers = self.held.ask(Message("compare", {}, (*self._columns(), *pairs)))
+            pairs = narrow(first[here]), narrow(second[here]), narrow(self.reach[first[here]])
+            asked = Message("compare", {"most": self.most}, (*self._columns(), *pairs))
+            answers = self.held.ask(asked)
             parts.append(np.sum([answer.arrays[0] for answer in answers], axis=0))
         whole = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1).astype(np.int64)
         return Differences(*whole)
@@ -844,7 +850,7 @@ class ComparedRows:
         return [found]
 
     def _compare(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        slots, *given, first, second = arrays
+        slots, *given, first, second, reach = arrays
         meanings = Meanings(*(each.astype(np.int64) for each in given))
         found = np.zeros((3, first.size), np.int64)
         for part in self._parts:
@@ -854,10 +860,16 @@ class ComparedRows:
                 mine = _means(part, int(slots[c]), meanings, c)
                 return mine, mine != meanings.usual[c]
 
-            for p, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            pairs = zip(first.tolist(), second.tolist(), reach.tolist(), strict=True)
+            for p, (one, other, near) in enumerate(pairs):
                 (a, a_departs), (b, b_departs) = column(one), column(other)
-                apart, either = a != b, a_departs | b_departs
-                found[:, p] += apart.sum(), either.sum(), (apart & either).sum()
+                for at in range(0, a.size, _STRIDE):
+                    if found[0, p] > plain["most"]:
+                        break
+                    here = slice(at, at + _STRIDE)
+                    apart = np.abs(np.subtract(a[here], b[here], dtype=np.int64)) > near
+                    either = a_departs[here] | b_departs[here]
+                    found[:, p] += apart.sum(), either.sum(), (apart & either).sum()
         return [found]
 
 

@@ -241,6 +241,44 @@ def lead(
             n_entries += 1
 
 
+@njit(**EXACT)
+def _stand_alike(one, one_ranks, one_usual, other, other_ranks, other_usual, reach, most, share):
+    """Are two columns of numbers twins?  Where ranks are at most `reach` apart, they agree."""
+    apart, departing, disagreeing = 0, 0, 0
+    for i in range(one.size):
+        far = abs(one_ranks[one[i]] - other_ranks[other[i]]) > reach
+        either = one[i] != one_usual or other[i] != other_usual
+        apart += far
+        departing += either
+        disagreeing += far and either
+        if apart > most:
+            return False
+    return share[1] * disagreeing <= share[0] * departing
+
+
+@njit(**EXACT)
+def lead_by_rank(codes, ranks, usual, reach, most, share, leader):
+    """As `lead`, of columns of numbers, in the order in which they may lead.
+
+    Parameters
+    ----------
+    codes : columns x rows.
+    ranks : of each column's codes.
+    usual : each column's most frequent code.
+    reach : how far apart ranks may be that agree.
+    most, share, leader : as in `lead`.
+    """
+    for mine in range(len(codes)):
+        leader[mine] = mine
+        for other in range(mine):
+            if leader[other] == other and _stand_alike(
+                codes[mine], ranks[mine], usual[mine],
+                codes[other], ranks[other], usual[other], reach, most, share,
+            ):  # fmt: skip
+                leader[mine] = other
+                break
+
+
 # -- Sparse features that another one contains -----------------------------------------------------
 
 
