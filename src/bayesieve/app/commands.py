@@ -198,7 +198,7 @@ def criterion_for(name: str, problem: LabelledTable) -> str | AUC:
 
 
 def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
-    """Number of bootstrap samples: as given, else a few, none for a large table."""
+    """Number of resamples: as given, else a few, none for a large table."""
     if asked is not None:
         return asked
     return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0

@@ -240,8 +240,8 @@ const Explorer = (() => {
       data.changed?.(api);
     }
 
-    // Columns without weights of their own speak in pairs only.
-    const speaks = i => !data.sources[state.problem][i - 1]?.[1].weights?.every(weight => weight === 0);
+    // Some columns speak in pairs only.
+    const speaks = i => data.sources[state.problem][i - 1]?.[1].alone !== false;
 
     function showDecision(it) {
       const outcome = byId("outcome");
