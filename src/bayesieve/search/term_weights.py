@@ -412,6 +412,9 @@ _LEAST_GAIN = 1e-3
 # Constants are drawn to where they are by this much a row.
 _CONSTANT_RIDGE = 1e-3
 
+# Gains of which one is less than the other by no more than this share cannot be told apart.
+_ALIKE = 0.1
+
 # While terms are looked for, corrections are fitted by so many steps; a term without weight stays
 # if it is corrected by more than this, in nat.
 _LATE_STEPS, _LEAST_CORRECTION = 6, 0.02
@@ -767,6 +770,7 @@ class TermObjective:
         self.now: WeightState | None = None  #: the last state
         self.is_late = False
         self._late_room = rules.most
+        self._alone = np.empty(0)
 
     def walk(self) -> Iterator[WeightState]:
         """One state after the other, the start first; where it goes on, those that are to come."""
@@ -777,9 +781,16 @@ class TermObjective:
     def begin(self) -> bool:
         """Take the start down as a state; False where states were taken before."""
         if self.now is None:
+            self._look_alone()
             self.now = self.state(-1, 0.0)
             return True
         return False
+
+    def _look_alone(self) -> None:
+        """What each unit would gain by itself, before any other is in."""
+        members, sizes = self._members
+        firsts = np.append(0, np.cumsum(sizes))[:-1]
+        self._alone = np.add.reduceat(self.gains(members), firsts)
 
     @property
     def first(self) -> list[int]:
@@ -825,6 +836,7 @@ class TermObjective:
     def resume(self, states: Sequence[WeightState]) -> None:
         """Go on from states that were written down, at least one."""
         last = states[-1]
+        self._look_alone()
         for problem, weights, constants in zip(
             self._problems, last.weights, last.constants, strict=True
         ):
@@ -875,7 +887,11 @@ class TermObjective:
         return np.array(terms, np.int64), sizes
 
     def best_gain(self) -> tuple[int, float] | None:
-        """The unit that gains most beyond its price, the first of equals; None: none does."""
+        """The unit that gains most beyond its price; None: none pays it.
+
+        Where gains cannot be told apart, other rows would turn their order round: of these units
+        the one is taken that gains most by itself, the first of equals.
+        """
         rules, (members, sizes) = self._rules, self._members
         fits = self.open & (sizes <= rules.most - self.n_terms)
         units = np.flatnonzero(fits)
@@ -892,7 +908,13 @@ class TermObjective:
         best = int(each.argmax())
         if each[best] < 0:
             return None
-        return int(units[best]), float(each[best] + price * sizes[units[best]])
+        gained = each + price * sizes[units]
+        most = float(gained[best])
+        if not self.is_late:
+            near = np.flatnonzero(gained >= (1 - _ALIKE) * most)
+            best = int(near[self._alone[units[near]].argmax()])
+        # What is told is the most, so that where a path ends hangs on its price alone.
+        return int(units[best]), most
 
     def add(self, unit: int, gain: float = np.inf) -> None:
         """Raise the weights of a unit, visit all others, and let go of what has no weight."""
