@@ -186,13 +186,12 @@ def reproduce(run: PaperRun, shuffles: int | None = None) -> Reproduction:
 def _tables(run: PaperRun) -> dict[str, Table]:
     """Rows of Table 2, both readings of sets with category codes."""
     found = {}
-    for row, name in SETS.items():
-        for label, data in run.load_all({row: name}):
-            X, models = data.coded()
-            found[label] = (X, data.y, models)
-            if row in CODED and (coded := run.load(name, "numeric")) is not None:
-                X, models = coded.coded()
-                found[row + NUMERIC] = (X, coded.y, models)
+    for row, data in run.load_all(SETS):
+        numeric = run.load(SETS[row], "numeric") if row in CODED else None
+        for label, each in ((row, data), (row + NUMERIC, numeric)):
+            if each is not None:
+                X, models = each.coded()
+                found[label] = (X, each.y, models)
     return found
 
 
@@ -600,19 +599,12 @@ def conclusions(
             "information gain is worse than naive Bayes on average",
             found["IG"].mean() < found["NB"].mean(),
         ),
-        *_of_domains(changes),
     ]
-    return claims
-
-
-def _of_domains(changes: Changes) -> list[Conclusion]:
-    """Who loses accuracy when dependent attributes join."""
-    found = []
     for algorithm in dict.fromkeys(algorithm for algorithm, _ in changes):
         mine = [float(np.mean(v)) for (name, _), v in changes.items() if name == algorithm]
         claim = f"{algorithm} loses accuracy when dependent attributes join"
-        found.append(Conclusion.count(claim, (change < 0 for change in mine)))
-    return found
+        claims.append(sets(claim, (change < 0 for change in mine)))
+    return claims
 
 
 def draw(

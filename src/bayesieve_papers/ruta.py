@@ -263,23 +263,21 @@ def _figures(results: Results) -> list[Record]:
 
 
 def _elimination(found: dict[str, dict[str, float]]) -> list[Record]:
-    records = []
-    for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True):
-        for (column, value), paper in zip(ours.items(), printed, strict=True):
-            records.append(
-                Record("Section III: share of features eliminated", row, column, paper, value)
-            )
-    return records
+    title = "Section III: share of features eliminated"
+    return [
+        Record(title, row, column, paper, value)
+        for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True)
+        for (column, value), paper in zip(ours.items(), printed, strict=True)
+    ]
 
 
 def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]:
-    records = []
-    for row in found[0]:
-        values = np.array([each[row] for each in found], float)
-        for k, column in enumerate(("training", "validation", "features")):
-            title = "Section V.F: flat against ensemble"
-            records.append(mean_record(title, row, column, None, values[:, k]))
-    return records
+    title = "Section V.F: flat against ensemble"
+    return [
+        mean_record(title, row, column, None, [each[row][k] for each in found])
+        for row in found[0]
+        for k, column in enumerate(("training", "validation", "features"))
+    ]
 
 
 def _conclusions(

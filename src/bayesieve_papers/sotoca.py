@@ -231,15 +231,11 @@ def _records(found: Found, settings: dict[tuple[str, str], int]) -> list[Record]
             )
         for row in rows:
             for ranking in RANKINGS:
-                values = found[model, row, ranking]
-                share, spread = (
-                    100 * float(values[:, 2].mean()),
-                    100 * float(values[:, 2].std(ddof=1)),
-                )
-                size = float(values[:, 3].mean())
-                honest = f"{model}, honest"
-                records.append(Record(honest, row, f"{ranking} %", None, share, spread))
-                records.append(Record(honest, row, f"{ranking} dim.", None, size))
+                values, honest = found[model, row, ranking], f"{model}, honest"
+                mean, sd = values.mean(0).tolist(), values.std(0, ddof=1).tolist()
+                share = f"{ranking} %", None, 100 * mean[2], 100 * sd[2]
+                records.append(Record(honest, row, *share))
+                records.append(Record(honest, row, f"{ranking} dim.", None, mean[3]))
     return records
 
 

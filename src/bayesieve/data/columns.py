@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,25 +42,17 @@ def in_kind_of(levels: Array, raw: Array) -> Array:
         return _floats(raw) if raw.dtype == object else raw
     if raw.dtype != object:
         written = _written(levels)
-        texts = np.empty(raw.shape, object)
-        texts[:] = [written.get(value) for value in raw.tolist()]
-        return texts
+        return np.array([written.get(value) for value in raw.tolist()], object)
     first = next((value for value in raw if value is not None and value != ""), None)
     if not isinstance(first, NumberName):
         return raw
     known, written = set(levels.tolist()), _written(levels)
-    texts = np.empty(raw.shape, object)
-    texts[:] = [_renamed(value, known, written) for value in raw]
-    return texts
-
-
-def _renamed(value: Any, known: set[str], written: dict[float, str | None]) -> Any:
-    """A category's name as the levels write it."""
-    if value in known or not isinstance(value, NumberName):
-        return value
-    number = _number(value)
-    same = None if number is None else written.get(number)
-    return value if same is None else same
+    texts = [
+        (isinstance(value, NumberName) and value not in known and written.get(_number(value)))
+        or value
+        for value in raw
+    ]
+    return np.array(texts, object)
 
 
 def _floats(raw: Array) -> Floats:
@@ -70,9 +61,9 @@ def _floats(raw: Array) -> Floats:
     return np.array([np.nan if number is None else number for number in numbers], np.float64)
 
 
-def _written(levels: Array) -> dict[float, str | None]:
+def _written(levels: Array) -> dict[float | None, str | None]:
     """How the levels write each number; None where two of them write the same."""
-    found: dict[float, str | None] = {}
+    found: dict[float | None, str | None] = {}
     for level in levels.tolist():
         number = _number(level)
         if number is not None:

@@ -354,15 +354,11 @@ def _target(
 
 def _learners(source: Source, chosen: list[int]) -> dict[int, Learner]:
     """One for each column, in this order."""
-    found: dict[int, Learner] = {}
-    for j, kind in zip(chosen, source.kinds(chosen), strict=True):
-        if kind == "numbers":
-            found[j] = Numbers(source.names[j])
-        else:
-            found[j] = (
-                PackedCells(source.names[j]) if kind == "cells" else Texts(kind == "categories")
-            )
-    return found
+    named: dict[str, type[Numbers | PackedCells]] = {"numbers": Numbers, "cells": PackedCells}
+    return {
+        j: named[kind](source.names[j]) if kind in named else Texts(kind == "categories")
+        for j, kind in zip(chosen, source.kinds(chosen), strict=True)
+    }
 
 
 def _learn(source: Source, learners: Mapping[int, Learner | _PackedColumns], cells: int) -> int:

@@ -261,29 +261,19 @@ def floating_scheme(weights: Floats, shares: Floats) -> Ranking:
         counted = np.where(position < col, weights, 0.0)
         return (shares[:, None] * counted).sum(0) / n_classes
 
-    full = worth(d)
-
-    def drop(col: int, clock: int) -> int:
+    full, before = worth(d), None
+    for col in range(d, 1, -1):
         found = np.flatnonzero(inside)
-        worst = int(found[np.lexsort((full[found], worth(col)[found]))[0]])
-        inside[worst] = False
-        dropped_at[worst] = clock
-        return worst
-
-    col = d
-    if d > 1:
-        local = drop(col, 0)
-        col -= 1
-        clock = 1
-        while col > 1 and inside.any():
-            back = drop(col, clock)
-            outside = np.flatnonzero(~inside)
-            forth = int(outside[np.argmax(worth(col)[outside])])
-            if forth != local and worth(col)[forth] > 0:
-                inside[forth] = True
-            local = back
-            col -= 1
-            clock += 1
+        if not found.size:
+            break
+        now = worth(col)
+        back = int(found[np.lexsort((full[found], now[found]))[0]])
+        inside[back], dropped_at[back] = False, d - col
+        outside = np.flatnonzero(~inside)
+        forth = int(outside[np.argmax(now[outside])])
+        if before not in (None, forth) and now[forth] > 0:
+            inside[forth] = True
+        before = back
     survivors = np.flatnonzero(inside)
     survivors = survivors[np.argsort(-full[survivors], kind="stable")]
     others = np.flatnonzero(~inside)

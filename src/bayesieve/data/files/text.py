@@ -87,9 +87,9 @@ class TextTable:
             self._find_mistake(rows, self._header_lines + 1)
             raise self._broken(error) from error
         frame.columns = self.names
-        return frame.with_columns(
-            [found for column in frame if (found := _hidden_numbers(column)) is not None]
-        )
+        # Of a text column too, whose cells are all numbers with spaces around them, or empty.
+        read = [as_numbers(column) for column in frame if column.dtype == pl.String]
+        return frame.with_columns([x for x in read if x is not None and x.is_finite().any()])
 
     def bytes_a_line(self) -> float:
         """Mean length of the first lines after the header."""
@@ -360,9 +360,3 @@ def as_read(texts: pl.Series) -> pl.Series:
         return numbers if stand_for_no_number(texts) else texts
     whole = texts.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == texts.null_count() else numbers
-
-
-def _hidden_numbers(column: pl.Series) -> pl.Series | None:
-    """Numbers of a text column whose cells are all numbers, with spaces around them, or empty."""
-    numbers = as_numbers(column) if column.dtype == pl.String else None
-    return numbers if numbers is not None and numbers.is_finite().any() else None

@@ -113,16 +113,11 @@ def log_positive(z):
 
 
 @njit(**EXACT)
-def log_any(z):
-    """log(z) for any z > 0."""
-    return log_fixed(z) if z >= 1.0 else -log_fixed(1.0 / z)
-
-
-@njit(**EXACT)
 def log_all(numbers, out):
     """Logarithms of positive numbers."""
     for i in range(numbers.size):
-        out[i] = log_any(numbers[i])
+        z = numbers[i]
+        out[i] = log_fixed(z) if z >= 1.0 else -log_fixed(1.0 / z)
 
 
 @njit(**EXACT)

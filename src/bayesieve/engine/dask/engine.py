@@ -17,7 +17,7 @@ from ...checks import Array, Floats, Foreign
 from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.sample import Sample, judge_target, read_weights
-from ...data.storage import Moves
+from ...data.storage import Moves, moves_of
 from ...data.tables import (
     Kind,
     RawTable,
@@ -32,7 +32,7 @@ from ...data.tables import (
 from ...models.columns import Known, SharedTable
 from ...models.registry import MODELS
 from ..contract import Ints
-from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out, moves_of
+from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out
 from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
@@ -585,7 +585,9 @@ def remote_sample(
         shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
         weights = read_weights(sample_weight, shape, whole=True)
         wanted = wanted_of(sizes, weights)
-    if_sparse = _models_of_sparse(choose_models, names)
+    # Should the columns turn out to be sparse, no value tells their models.
+    nothing = SparseTable(scipy.sparse.csc_array((1, len(names))), names, 1)
+    if_sparse = choose_models(nothing)
     valued = [j for j, model in enumerate(if_sparse) if model != "bernoulli"]
     parts, kinds, looked = cluster.look(collection, wanted, valued)
     sizes = [part.n_rows for part in parts]
@@ -606,12 +608,6 @@ def remote_sample(
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
     table = RemoteTable(example.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
-
-
-def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[str]) -> list[str]:
-    """The feature models of columns, should they turn out to be sparse: no value tells them."""
-    nothing = scipy.sparse.csc_array((1, len(names)))
-    return choose_models(SparseTable(nothing, names, 1))
 
 
 def _are_sparse(parts: list[PartitionSummary]) -> bool:

@@ -750,25 +750,6 @@ class _Owned:
         return cls(workers, numbers, [tuple(mine) for mine in members])
 
 
-def moves_of(counts: Sequence[Array]) -> Moves:
-    """Columns by their moves, as the number of rows of each code has it; entries are elsewhere.
-
-    Examples
-    --------
-    >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
-    >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
-    ([0, 1], [0, 1, 2], [1, 2])
-    """
-    usual = [int(each.argmax()) for each in counts]
-    others = [
-        np.setdiff1d(np.flatnonzero(each), [common])
-        for each, common in zip(counts, usual, strict=True)
-    ]
-    first = np.cumsum([0, *(each.size for each in others)])
-    codes = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
-    return Moves(None, first, np.array(usual, np.int64), codes)
-
-
 # -- On how many rows columns differ ---------------------------------------------------------------
 
 
