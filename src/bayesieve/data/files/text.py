@@ -264,18 +264,15 @@ class TextTable:
             with _long_cells():
                 for row in reader:
                     if len(row) != width and (row or width > 1):
-                        raise self._odd_row(start, len(row))
+                        mark = "comma" if self.separator == "," else "tab"
+                        raise BadUseError(
+                            f"{name}, line {start}: expected {width} cells, as the header has; got "
+                            f"{len(row) or 'an empty line'}. Mend it (a cell with a {mark} in it "
+                            "stands in quotation marks)."
+                        )
                     start = line + reader.line_num
         except csv.Error as error:
             raise self._broken(error) from error
-
-    def _odd_row(self, line: int, n_cells: int) -> BadUseError:
-        mark = "comma" if self.separator == "," else "tab"
-        return BadUseError(
-            f"{self.path.name}, line {line}: expected {len(self.names)} cells, as the header has; "
-            f"got {n_cells or 'an empty line'}. Mend it (a cell with a {mark} in it stands in "
-            "quotation marks)."
-        )
 
     def _broken(self, error: BaseException) -> BadUseError:
         """What to say when a library gave up."""

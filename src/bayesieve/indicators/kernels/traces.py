@@ -486,15 +486,6 @@ def mann_kendall(x, window):
 
 
 @njit(**EXACT)
-def _product(x, lag, mean):
-    """Sum of the products of deviations of points so far apart."""
-    total = 0.0
-    for i in range(x.size - lag):
-        total += (x[i] - mean) * (x[i + lag] - mean)
-    return total
-
-
-@njit(**EXACT)
 def autocorrelation(x, lag, window):
     """Correlations of a window with itself some points later; NaN where it is constant."""
     size, n = _size(x, window, lag + 2)
@@ -506,7 +497,10 @@ def autocorrelation(x, lag, window):
     squares(x, size, shift, within)
     mean = x[:n] + shift[:n]
     if n == 1:
-        out[0] = _product(x, lag, mean[0])
+        total = 0.0
+        for i in range(x.size - lag):
+            total += (x[i] - mean[0]) * (x[i + lag] - mean[0])
+        out[0] = total
     else:
         for i in range(size - lag):
             for s in range(n):
