@@ -175,18 +175,15 @@ def _column(given: RankingInput, a: int, model: str, as_printed: bool) -> Floats
             terms = speaker.of(np.arange(spec.n_codes)).finite[0][points]
         else:
             terms = speaker.of(points).finite[0]
-        found[j] = _divergence(terms, counts, width, as_printed)
+        # Both directions of the Kullback-Leibler divergence between the two columns of terms.
+        apart = terms[:, 1] - terms[:, 0]
+        if as_printed:
+            density = np.exp(terms) / width
+            found[j] = counts.sum(0) @ ((density[:, 1] - density[:, 0]) * apart)
+        else:
+            share = counts / counts.sum(1, keepdims=True)
+            found[j] = (share[1] - share[0]) @ apart
     return found
-
-
-def _divergence(terms: Floats, counts: Floats, width: float, as_printed: bool) -> float:
-    """Both directions of the Kullback-Leibler divergence between the two columns of terms."""
-    apart = terms[:, 1] - terms[:, 0]
-    if as_printed:
-        density = np.exp(terms) / width
-        return float(counts.sum(0) @ ((density[:, 1] - density[:, 0]) * apart))
-    share = counts / counts.sum(1, keepdims=True)
-    return float((share[1] - share[0]) @ apart)
 
 
 @dataclass(frozen=True)

@@ -282,7 +282,18 @@ class TextTable:
                 f"{name} is not a text file in UTF-8; save the table as 'CSV UTF-8'."
             )
         if isinstance(error, csv.Error):
-            return BadUseError(f"{name} {_csv_words(error)}")
+            if "new-line character" in str(error):
+                return BadUseError(
+                    f"{name} has a carriage return (CR) within a line; lines end with a line feed "
+                    "(LF, or CR LF): save the table anew, as 'CSV UTF-8', or put the cell into "
+                    "quotation marks."
+                )
+            if "field larger" in str(error):
+                return BadUseError(
+                    f"{name} has a cell of more than {_LONGEST >> 20} MB; is every row on a line "
+                    "of its own?"
+                )
+            return BadUseError(f"{name} cannot be read: {error}.")
         cell = re.match(r"could not parse `(.*)` as dtype `\w+` at column '(\d+)' \(", str(error))
         if cell is not None:
             shown = cell[1] if len(cell[1]) <= _LETTERS else cell[1][: _LETTERS - 1] + "…"
@@ -307,18 +318,6 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _csv_words(error: csv.Error) -> str:
-    """What the csv module could not read, in our words."""
-    if "new-line character" in str(error):
-        return (
-            "has a carriage return (CR) within a line; lines end with a line feed (LF, or CR LF): "
-            "save the table anew, as 'CSV UTF-8', or put the cell into quotation marks."
-        )
-    if "field larger" in str(error):
-        return f"has a cell of more than {_LONGEST >> 20} MB; is every row on a line of its own?"
-    return f"cannot be read: {error}."
 
 
 def as_numbers(texts: pl.Series) -> pl.Series | None:

@@ -214,7 +214,7 @@ class Cluster:
         from dask import delayed
 
         names, box = collection.column_names, delayed(tuple(valued), traverse=False)
-        looked = self._of_parts(look_at, collection, ((each, box) for each in wanted))
+        looked = self.of_parts(look_at, collection, ((each, box) for each in wanted))
         parts = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in parts), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
@@ -224,33 +224,11 @@ class Cluster:
         self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
     ) -> list[ColumnSpec]:
         """What each column is like."""
-        return self._by_blocks(
+        return self.by_blocks(
             learn_block, looked, len(names), lambda at: (list(names[at]), list(models[at]), sparse)
         )
 
-    def comparable(
-        self, collection: Collection, wanted: Sequence[PartitionRequest], n_whole: int, n_parts: int
-    ) -> list[ColumnSpec]:
-        """What each column is like where columns are compared with each other."""
-        names = collection.column_names
-        _, _, looked = self.look(collection, wanted, range(len(names)))
-        return self._by_blocks(
-            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
-        )
-
-    def cut(
-        self,
-        collection: Collection,
-        wanted: Sequence[PartitionRequest],
-        which: Sequence[int],
-        seen: Sequence[Seen],
-    ) -> list[Floats]:
-        """Where numbers are cut by minimum description length."""
-        given = ((each, which, mine) for each, mine in zip(wanted, seen, strict=True))
-        counted = self._of_parts(count_classes, collection, given)
-        return self._by_blocks(cut_block, counted, len(which))
-
-    def _of_parts(
+    def of_parts(
         self, task: Foreign, collection: Collection, given: Iterable[tuple[Foreign, ...]]
     ) -> list[Foreign]:
         """What a task makes of each part, with what it is given for it."""
@@ -260,7 +238,7 @@ class Cluster:
         parts = zip(collection.parts, given, strict=True)
         return self._computed([made(part, collection.columns, *each) for part, each in parts])
 
-    def _by_blocks(
+    def by_blocks(
         self,
         task: Foreign,
         parts: Foreign,
@@ -287,7 +265,7 @@ class Cluster:
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._of_parts(encode_part, collection, ((each, box) for each in wanted))
+        coded = self.of_parts(encode_part, collection, ((each, box) for each in wanted))
         self._kept += coded
         self._wait(coded)
         kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
@@ -440,7 +418,11 @@ class Given:
         `n_parts`, that they are in.
         """
         once = [PartitionRequest(each.number, each.rows) for each in self.wanted]
-        return self.cluster.comparable(self.collection, once, n_whole, n_parts)
+        names = self.collection.column_names
+        _, _, looked = self.cluster.look(self.collection, once, range(len(names)))
+        return self.cluster.by_blocks(
+            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
+        )
 
     def deal(self, rows: RemoteRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
@@ -460,14 +442,19 @@ class Given:
     def cut(
         self, which: Sequence[int], rows: Ints, labels: Ints, weights: Floats, n_classes: int
     ) -> list[Floats]:
-        """Where numbers are cut, as some rows (numbered among those that count) have it."""
-        seen, first = [], 0
+        """Where numbers are cut by minimum description length.
+
+        As some rows (numbered among those that count) have it.
+        """
+        given, first = [], 0
         for wanted, size in zip(self.wanted, self.sizes, strict=True):
             mine = np.arange(size) if wanted.rows is None else wanted.rows
             at = slice(*np.searchsorted(rows, [first, first + mine.size]))
-            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
+            seen = Seen(mine[rows[at] - first], labels[at], weights[at], n_classes)
+            given.append((wanted, which, seen))
             first += mine.size
-        return self.cluster.cut(self.collection, self.wanted, which, seen)
+        counted = self.cluster.of_parts(count_classes, self.collection, given)
+        return self.cluster.by_blocks(cut_block, counted, len(which))
 
 
 def wanted_of(sizes: Sequence[int], weights: Floats) -> list[PartitionRequest]:

@@ -63,7 +63,9 @@ class CountedRows:
         def task(lo: int, hi: int) -> None:
             for j in range(lo, hi):
                 if not rare[j]:
-                    found = self._count(int(slots[j]), int(n_codes[j]))
+                    column = self.part.column(int(slots[j]))
+                    codes = column if self._everything else column[self.rows]
+                    found = self._count_codes(codes, int(n_codes[j]))
                     total[offsets[j] : offsets[j + 1]] += found.ravel()
             few = lo + np.flatnonzero(rare[lo:hi])
             if few.size:
@@ -91,12 +93,8 @@ class CountedRows:
         cuts, gone = flat(self.left_out)
         return gone, cuts
 
-    def _count(self, slot: int, n_codes: int) -> Floats:
-        """Row by row: sets x codes x classes."""
-        column = self.part.column(slot)
-        return self._count_codes(column if self._everything else column[self.rows], n_codes)
-
     def _count_codes(self, codes: Array, n_codes: int) -> Floats:
+        """Row by row: sets x codes x classes."""
         from ...data.kernels.exact import count_by_class
 
         counts = np.empty((len(self.left_out), n_codes, self.n_classes))

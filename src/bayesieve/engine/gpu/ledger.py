@@ -92,7 +92,9 @@ class GpuLedger(TableLedger):
         terms = tables.table.reshape(-1, n_classes)
         spread = float((terms.max(1) - terms.min(1)).max(initial=0)) * tables.scale.unit
         self._near = spread <= _NEAR
-        self._start()
+        sums = self._store.room("sums", (n_classes * self._words.n_padded,), np.int64)
+        at = sums, self._store["sets"], self._store["prior"], self._n
+        self._launch("start_sums", (blocks(self._words.n_padded),), *at)
 
     # -- the contract --------------------------------------------------------------------------
 
@@ -161,11 +163,6 @@ class GpuLedger(TableLedger):
 
     def _launch(self, name: str, grid: Sequence[int], *args: Foreign, block: int = 256) -> None:
         self._program.launch(name, grid, block, args)
-
-    def _start(self) -> None:
-        n, kept = int(self._n), self._store
-        sums = kept.room("sums", (self.outline.n_classes * n,), np.int64)
-        self._launch("start_sums", (blocks(n),), sums, kept["sets"], kept["prior"], self._n)
 
     # -- exact answers -------------------------------------------------------------------------
 
