@@ -105,7 +105,14 @@ class DaskEngine:
                     "client = distributed.Client(), or give engine=DaskEngine(address)."
                 ) from error
         elif isinstance(client, str):
-            client = mine = _dialled(distributed, client)
+            check_address("DaskEngine: client", client)
+            try:
+                client = mine = distributed.Client(client, set_as_default=False)
+            except OSError as error:
+                raise type(error)(
+                    f"DaskEngine: client must be the address of a scheduler that answers; got "
+                    f"{client!r}, where nobody does ({error})."
+                ) from error
         elif not isinstance(client, distributed.Client):
             raise TypeError(
                 "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
@@ -126,18 +133,6 @@ class DaskEngine:
             cluster.close()
             if mine is not None:
                 mine.close()
-
-
-def _dialled(distributed: Foreign, address: str) -> Foreign:
-    """A client of the scheduler at an address."""
-    check_address("DaskEngine: client", address)
-    try:
-        return distributed.Client(address, set_as_default=False)
-    except OSError as error:
-        raise type(error)(
-            f"DaskEngine: client must be the address of a scheduler that answers; got {address!r}, "
-            f"where nobody does ({error})."
-        ) from error
 
 
 def check_address(name: str, address: str) -> None:

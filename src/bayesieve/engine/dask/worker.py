@@ -238,15 +238,12 @@ class HostedColumns(HostedLedger):
     """A ledger of all lines and the columns here; somebody who knows all columns has the sums."""
 
     n_state = 3
-
-    def __init__(self, ledger: SparseLedger):
-        super().__init__(ledger, (0, 1))
-        self._sparse = ledger
+    ledger: SparseLedger
 
     def bring(self, *state: Array) -> None:
         """To the sums of the lines that have moved since the last request."""
         lines, sums, offset = state
-        self._sparse.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
+        self.ledger.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
 
     def stand(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Nothing more: the request was about the state alone."""
@@ -254,7 +251,7 @@ class HostedColumns(HostedLedger):
 
     def changes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Lines that columns here would move by joining and leaving, and by how much."""
-        found = self._sparse.changes(arrays[0].tolist(), arrays[1].tolist())
+        found = self.ledger.changes(arrays[0].tolist(), arrays[1].tolist())
         lines = np.flatnonzero(found.any(0))
         return [lines, found[:, lines]]
 
@@ -568,7 +565,7 @@ class ColumnHolder(Answering):
         )
         factors = tuple(map(int, plain["factors"]))
         tables = SparseTables(offset, base, delta, scale)
-        return HostedColumns(SparseLedger(problem, tables, factors, self._threads))
+        return HostedColumns(SparseLedger(problem, tables, factors, self._threads), (0, 1))
 
     def _moves(self, first: Ints, usual: Array, codes: Array) -> Moves:
         """The columns by kinds, numbered as in the counts of all rows."""
