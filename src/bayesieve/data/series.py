@@ -510,10 +510,10 @@ def cut_windows(
         else tuple(table.times[i][first : first + window] for i, first in kept),
     )
     groups, firsts = np.array(kept, np.int64).T
+    windows = Windows(cuts, None, groups, firsts, left_out)
     if intervals is None:
-        return Windows(cuts, None, groups, firsts, left_out)
-    held_by = np.array(stretches, np.int64)
-    return Windows(cuts, np.array(labels), groups, firsts, left_out, held_by)
+        return windows
+    return windows._replace(y=np.array(labels), stretches=np.array(stretches, np.int64))
 
 
 def _refuse(what: str, why: str, odd: set[Hashable]) -> None:

@@ -72,16 +72,12 @@ class TermTables:
     @classmethod
     def stacked(cls, folds: Sequence["TermTables"]) -> "TermTables":
         """Terms in several folds: the tables of each term one below the other."""
-        first = folds[0]
-        n_folds = len(folds)
+        first, n_folds = folds[0], len(folds)
         # Rows of term t in fold f come after those of all terms before and of all folds before.
-        starts = n_folds * np.repeat(first.first, first.n_codes)
-        within = np.arange(first.ratios.shape[0]) - np.repeat(first.first, first.n_codes)
-        ratios = np.empty((n_folds * first.ratios.shape[0], first.n_classes), np.int64)
-        own = np.empty_like(ratios)
-        for f, each in enumerate(folds):
-            at = starts + f * np.repeat(first.n_codes, first.n_codes) + within
-            ratios[at], own[at] = each.ratios, each.own
+        owner = np.tile(np.repeat(np.arange(first.n_terms), first.n_codes), n_folds)
+        order = np.argsort(owner, kind="stable")
+        ratios = np.concatenate([each.ratios for each in folds])[order]
+        own = np.concatenate([each.own for each in folds])[order]
         return cls(ratios, own, n_folds * first.first, n_folds * first.n_codes)
 
     @property

@@ -663,11 +663,10 @@ def learn_block(
     parts: Sequence[Sequence[Look]], names: Sequence[str], models: Sequence[str], sparse: bool
 ) -> list[ColumnSpec]:
     """What the columns of a block are like, from all parts."""
-    found = []
-    for j, (name, model) in enumerate(zip(names, models, strict=True)):
-        looks, known = [part[j] for part in parts], MODELS[model]
-        found.append(learn_from(name, model, looks, known.discrete, known.grid_codes, sparse))
-    return found
+    return [
+        learn_from(name, model, looks, MODELS[model].discrete, MODELS[model].grid_codes, sparse)
+        for name, model, *looks in zip(names, models, *parts, strict=True)
+    ]
 
 
 def comparable_block(
@@ -675,8 +674,7 @@ def comparable_block(
 ) -> list[ColumnSpec]:
     """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
     found = []
-    for j, name in enumerate(names):
-        looks = [part[j] for part in parts]
+    for name, *looks in zip(names, *parts, strict=True):
         text = any(each.kind.text for each in looks)
         whole = not text and not any(each.below_zero for each in looks)
         if whole and all(np.isin(each.values, np.arange(n_whole)).all() for each in looks):

@@ -119,11 +119,14 @@ class GpuLedger(TableLedger):
         """Exact loss by class, by the quickest exact way."""
         kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
-        quick = np.zeros(which.size, bool)
-        if kind == ERROR and self._counts_by_rank:
+        quick, n_classes = np.zeros(which.size, bool), self.outline.n_classes
+        # From ranks, where lines have no weights and sorted margins are few.
+        n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
+        ranked = not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
+        if kind == ERROR and ranked:
             single = (which != AS_IT_IS) & slots.coded[which]
             quick = single & (self._places[slots.first[which]] >= 0)
-        out = np.empty((which.size, self.outline.n_classes), np.int64)
+        out = np.empty((which.size, n_classes), np.int64)
         if not quick.all():
             out[~quick] = self._settle(kind, measure.bits, slots, which[~quick], sign)
         if quick.any():
@@ -201,13 +204,6 @@ class GpuLedger(TableLedger):
         kept = self._store
         lines = [kept[name] for name in ("sums", "classes", "sets", "valid", "weights")]
         return (*lines, np.int32(self._weighted), kept[f"first {parts}"], kept[f"count {parts}"])
-
-    @property
-    def _counts_by_rank(self) -> bool:
-        """Are errors counted from ranks: lines without weights, and few sorted margins?"""
-        n_classes = self.outline.n_classes
-        n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
-        return not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
 
     def _count_errors(self, slots: Ints, sign: int) -> Ints:
         """Errors by class of bit columns: each line compares ranks."""
