@@ -452,16 +452,6 @@ class Given:
         return self.cluster.by_blocks(cut_block, counted, len(which))
 
 
-def wanted_of(sizes: Sequence[int], weights: Floats) -> list[PartitionRequest]:
-    """Which rows of each part count, and how often."""
-    found = []
-    once = bool((weights[weights > 0] == 1).all())
-    for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
-        rows = np.flatnonzero(part > 0)
-        found.append(PartitionRequest(number, rows, None if once else part[rows]))
-    return found
-
-
 # -- A table whose rows are held elsewhere ---------------------------------------------------------
 
 
@@ -566,7 +556,11 @@ def remote_sample(
         sizes = cluster.count_rows(collection)
         shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
         weights = read_weights(sample_weight, shape, whole=True)
-        wanted = wanted_of(sizes, weights)
+        once = bool((weights[weights > 0] == 1).all())
+        wanted = []
+        for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
+            rows = np.flatnonzero(part > 0)
+            wanted.append(PartitionRequest(number, rows, None if once else part[rows]))
     # Should the columns turn out to be sparse, no value tells their models.
     nothing = SparseTable(scipy.sparse.csc_array((1, len(names))), names, 1)
     if_sparse = choose_models(nothing)
@@ -579,7 +573,14 @@ def remote_sample(
     weights = np.ones(n_rows) if weights is None else weights
     rows = np.flatnonzero(weights > 0)
     targets, labels, classes = judge_target(y, n_rows, rows)
-    sparse, example = _are_sparse(parts), sample_of(kinds, names)
+    chunks = {part.sparse for part in parts} - {None}  # all are sparse, or none
+    if len(chunks) > 1:
+        odd = next(k for k, part in enumerate(parts) if part.sparse)
+        raise TypeError(
+            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
+            "one kind."
+        )
+    sparse, example = chunks == {True}, sample_of(kinds, names)
     models = if_sparse if sparse else choose_models(example)
     check_mergeable(models)
     specs = cluster.learn(looked, names, models, sparse)
@@ -590,15 +591,3 @@ def remote_sample(
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
     table = RemoteTable(example.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
-
-
-def _are_sparse(parts: list[PartitionSummary]) -> bool:
-    """Are the chunks sparse?  All are, or none."""
-    kinds = {part.sparse for part in parts} - {None}
-    if len(kinds) > 1:
-        odd = next(k for k, part in enumerate(parts) if part.sparse)
-        raise TypeError(
-            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
-            "one kind."
-        )
-    return kinds == {True}

@@ -381,22 +381,16 @@ def _extreme(trace, smallest):
 
 
 @njit(**EXACT)
-def _share(trace, level):
-    """Share of the answers above a level."""
-    known = above = 0
-    for value in trace:
-        known += np.int64(abs(value) < np.inf)
-        above += np.int64(value > level) & np.int64(value < np.inf)
-    return above / known if known else np.nan
-
-
-@njit(**EXACT)
 def reduce_trace(trace, rule, level, successive):
     """One number for all answers; those that are not finite do not count, NaN where none does."""
     if rule in (LARGEST, SMALLEST):
         return _extreme(trace, rule == SMALLEST)
+    known = above = 0
     if rule == SHARE:
-        return _share(trace, level)
+        for value in trace:
+            known += np.int64(abs(value) < np.inf)
+            above += np.int64(value > level) & np.int64(value < np.inf)
+        return above / known if known else np.nan
     known = run = longest = inside = most = 0
     for i in range(trace.size):
         known += np.int64(np.isfinite(trace[i]))

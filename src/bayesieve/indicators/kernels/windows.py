@@ -172,14 +172,15 @@ def squares(x, size, shift, out):
 
 
 @njit(**EXACT)
-def _beta_tail(x, a, log_front):
-    """Regularised incomplete beta function I_x(a, a) for x <= 1/2, by its continued fraction.
+def f_probability(x, half, log_front):
+    """Two-sided p-value of the smaller variance's share x of both: twice the tail of F.
 
+    By the regularised incomplete beta function I_x(a, a) for x <= 1/2, as a continued fraction;
     `log_front` is log(1 / (a B(a, a))).
     """
     if x <= 0.0:
         return 0.0
-    tiny = 1e-300
+    tiny, a = 1e-300, (half - 1) / 2.0
     front = math.exp(log_front + a * math.log(x) + a * math.log1p(-x))
     c = 1.0
     d = 1.0 - 2.0 * a * x / (a + 1.0)
@@ -198,13 +199,7 @@ def _beta_tail(x, a, log_front):
             fraction *= d * c
         if abs(d * c - 1.0) < 1e-15:
             break
-    return front * fraction
-
-
-@njit(**EXACT)
-def f_probability(share, half, log_front):
-    """Two-sided p-value of the smaller variance's share of both: twice the tail of F."""
-    return min(1.0, 2.0 * _beta_tail(share, (half - 1) / 2.0, log_front))
+    return min(1.0, 2.0 * (front * fraction))
 
 
 @njit(**EXACT)
@@ -252,19 +247,6 @@ _DOUBT = 1e-6
 
 # Levels below this are, too: there p-values underflow, and critical values lose digits.
 _TINY = 1e-12
-
-
-@njit(**EXACT)
-def least_u(half, level):
-    """Twice the least statistic of two samples without ties that the U test rejects."""
-    low, high = half * half, 2 * half * half + 1  # high: none
-    while low < high:
-        middle = (low + high) // 2
-        if u_probability(float(middle), half, 0.0) <= level:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 @njit(**EXACT)
@@ -363,7 +345,15 @@ def window_codes(kind, x, half, has_ties, levels, tables, scratch, codes):
 def critical_values(probabilities, half, levels, out):
     """Least statistics that U and KS reject at each level; F's are not found here."""
     for i in range(levels.size):
-        out[U_TEST, half, i] = least_u(half, levels[i])
+        # Twice the least statistic of two samples without ties.
+        low, high = half * half, 2 * half * half + 1  # high: none
+        while low < high:
+            middle = (low + high) // 2
+            if u_probability(float(middle), half, 0.0) <= levels[i]:
+                high = middle
+            else:
+                low = middle + 1
+        out[U_TEST, half, i] = low
         least = 0
         while least <= half and probabilities[half, least] > levels[i]:
             least += 1

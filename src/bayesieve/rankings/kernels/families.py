@@ -94,16 +94,6 @@ def _are_twins(bits, one, other, most, share):
 
 
 @njit(**EXACT)
-def _slice_departures(words, start, n_words):
-    """How many rows of each slice depart from each column's usual code."""
-    found = np.zeros((start.size, _SLICES), np.int32)
-    for j in range(start.size):
-        for w in range(n_words):
-            found[j, w * _SLICES // n_words] += np.int32(popcount(words[start[j] + w]))
-    return found
-
-
-@njit(**EXACT)
 def _far(slices, a, b, most):
     """Do two columns of one usual code disagree on more rows than `most`, by their slices?"""
     found = 0
@@ -184,7 +174,10 @@ def lead(
     # Twins depart in nearly equally many rows: leaders by that number, the latest first.
     heads = np.full(departs.max() + 1, -1, np.int64)
     behind = np.full(order.size, -1, np.int64)
-    slices = _slice_departures(words, start, n_words)
+    slices = np.zeros((start.size, _SLICES), np.int32)
+    for j in range(start.size):
+        for w in range(n_words):
+            slices[j, w * _SLICES // n_words] += np.int32(popcount(words[start[j] + w]))
     # Rare columns are looked up by rows where they depart: leaders by row, the latest first.
     ranks, sizes = _ranks(words, start, n_words, n_rows), _prefix_sizes(n_rows, most, share)
     doors = np.full(n_rows, -1, np.int64)
