@@ -113,7 +113,18 @@ def reproduce(run: PaperRun) -> Reproduction:
             )
     ensembles = [_flat_and_ensemble(seed + r, quick) for r in range(2 if quick else 5)]
     found = eliminate(incidents.X, incidents.Y, n_jobs=run.n_jobs).to_dict()
-    records = _figures(results) + _elimination(found) + _ensembles(ensembles)
+    records = _figures(results)
+    records += [
+        Record("Section III: share of features eliminated", row, column, paper, value)
+        for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True)
+        for (column, value), paper in zip(ours.items(), printed, strict=True)
+    ]
+    title = "Section V.F: flat against ensemble"
+    records += [
+        mean_record(title, row, column, None, [each[row][k] for each in ensembles])
+        for row in ensembles[0]
+        for k, column in enumerate(("training", "validation", "features"))
+    ]
     return Reproduction(
         "Ruta 2014: sparse feature selection for multi-label classification",
         records,
@@ -260,24 +271,6 @@ def _figures(results: Results) -> list[Record]:
         title = "Features that greedy forward search needs to pass single best's peak"
         records.append(Record(title, name, "features", paper, needed))
     return records
-
-
-def _elimination(found: dict[str, dict[str, float]]) -> list[Record]:
-    title = "Section III: share of features eliminated"
-    return [
-        Record(title, row, column, paper, value)
-        for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True)
-        for (column, value), paper in zip(ours.items(), printed, strict=True)
-    ]
-
-
-def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]:
-    title = "Section V.F: flat against ensemble"
-    return [
-        mean_record(title, row, column, None, [each[row][k] for each in found])
-        for row in found[0]
-        for k, column in enumerate(("training", "validation", "features"))
-    ]
 
 
 def _conclusions(
