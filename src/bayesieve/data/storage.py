@@ -524,9 +524,9 @@ def moves_of(counts: Sequence[Array]) -> Moves:
     """
     usual = [int(each.argmax()) for each in counts]
     others = [
-        np.setdiff1d(np.flatnonzero(each), [common])
+        (codes := np.flatnonzero(each))[codes != common]
         for each, common in zip(counts, usual, strict=True)
     ]
     first = np.cumsum([0, *(each.size for each in others)])
-    codes = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
-    return Moves(None, first, np.array(usual, np.int64), codes)
+    moved = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
+    return Moves(None, first, np.array(usual, np.int64), moved)

@@ -203,9 +203,9 @@ class LineCells:
 
     def put(self, codes: Array, two: bool) -> None:
         """The next column; `two`: it holds 0 and 1 only."""
-        from .kernels.bits import pack_bits
-
         if two and self._packs:
+            from .kernels.bits import pack_bits
+
             if not self.bits.shape[0]:
                 self.bits = self._room((self._n_columns, self.bits.shape[1]), np.uint8)
             pack_bits(codes, self._lines.arrays, self.bits[self._n_bits])
