@@ -288,12 +288,14 @@ class UnitSlots:
     """Where the terms of each unit's columns are found."""
 
     def __init__(self, units: Units, tables: "LedgerTables"):
-        pointers, columns = units.flat
+        widths = np.array([len(unit) for unit in units.members], np.int64)
+        pointers = np.append(0, np.cumsum(widths))
+        columns = np.concatenate(units.members).astype(np.int64)
         self.units = units
         self.arrays = UnitArrays(pointers, tables.slots[columns])
         first = columns[pointers[:-1]]
         self.first = tables.slots[first]
-        self.coded = (np.diff(pointers) == 1) & (self.first >= 0)
+        self.coded = (widths == 1) & (self.first >= 0)
         self.linear = self.coded & tables.linear_ok[first]
 
 
