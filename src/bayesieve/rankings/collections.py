@@ -121,13 +121,7 @@ def rank_remote(
     """The ranking that all rows in one place would give."""
     if not isinstance(method, LazyRanking):
         return method.rank(columns, labels, n_classes, Threads(), n_features)
-    return _lazy(method, columns, labels, n_classes, n_features)
-
-
-def _lazy(
-    method: LazyRanking, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
-) -> Ranking:
-    """One round for each column taken; which values count is decided as lazily as elsewhere."""
+    # One round for each column taken; which values count is decided as lazily as elsewhere.
     worth = information_with(columns, labels, n_classes, Threads())
     taken, seen = np.zeros(worth.size, bool), np.zeros(worth.size, np.int64)
     order: list[int] = []

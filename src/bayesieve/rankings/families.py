@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..checks import Array, Bytes, Floats, Ints, as_fraction, check_number, column_indices
+from ..checks import Array, Ints, as_fraction, check_number, column_indices
 from ..data.columns import MOST_CODES, encode, is_missing, learn
 from ..data.result import Result
 from ..data.storage import SILENT
@@ -277,7 +277,15 @@ def _coded_columns(table: Table) -> Iterator[tuple[int, Array]]:
         for j, slot in enumerate(narrow.slots.tolist()):
             if slot < 0:
                 raw = part.column(j)
-                yield (PLACE, _places(raw)) if raw.dtype != object else (TEXT, _texts(raw, texts))
+                if raw.dtype == object:
+                    # Numbered from 1 over all columns; 0 where they are missing.
+                    numbers, here = np.zeros(raw.size, np.int64), ~is_missing(raw)
+                    known = map(str, raw[here].tolist())
+                    numbers[here] = [texts.setdefault(text, len(texts) + 1) for text in known]
+                    yield TEXT, numbers
+                else:
+                    places = encode(learn("", "", raw, discrete=True, grid_codes=PARTS), raw)
+                    yield PLACE, np.where(np.isnan(raw), np.uint8(MISSING), places)
                 continue
             codes = narrow.cells[slot]
             if narrow.missing[slot] and narrow.most[slot] <= 1:
@@ -294,18 +302,3 @@ def _parts(table: Table) -> Iterator[RawTable]:
         columns = range(at, min(at + _BLOCK, len(table.names)))
         names = [table.names[j] for j in columns]
         yield RawTable([table.column(j) for j in columns], names, table.n_rows)
-
-
-def _places(raw: Floats) -> Bytes:
-    """Where every number stands on the grid of its column."""
-    spec = learn("", "", raw, discrete=True, grid_codes=PARTS)
-    codes = encode(spec, raw)
-    return np.where(np.isnan(raw), np.uint8(MISSING), codes)
-
-
-def _texts(raw: Array, known: dict[str, int]) -> Ints:
-    """Texts numbered from 1 over all columns; 0 where they are missing."""
-    codes = np.zeros(raw.size, np.int64)
-    here = ~is_missing(raw)
-    codes[here] = [known.setdefault(str(value), len(known) + 1) for value in raw[here].tolist()]
-    return codes

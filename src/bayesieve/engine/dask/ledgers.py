@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -210,15 +210,14 @@ class RemoteRows(Requests):
             at = at[np.argsort(places[at], kind="stable")]
             seats = np.full(training.size, -1, np.int64)
             seats[at] = np.arange(at.size)
-            left = [np.sort(seats[rows][seats[rows] >= 0]) for rows in sets.left_out]
-            starts = np.cumsum([0, *(rows.size for rows in left)])
+            starts, left = flat([np.sort(seats[x][seats[x] >= 0]) for x in sets.left_out])
             arrays = (
                 slots,
                 n_codes,
                 places[at],
                 narrow(sets.labels[at]),
                 np.empty(0) if ones else sets.weights[at],
-                narrow(np.concatenate(left)),
+                narrow(left),
                 starts,
             )
             return Message("count", {"n_classes": sets.n_classes, "plain": ones}, arrays)
@@ -271,13 +270,7 @@ class RemoteRows(Requests):
         scored = Scores(
             lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], _NO_SUMS
         )
-        plain = {
-            "form": "lines",
-            "bits": scale.bits,
-            "impossible": scale.impossible,
-            "bound": scale.bound,
-            "factors": list(factors),
-        }
+        plain = {"form": "lines", "scale": asdict(scale), "factors": list(factors)}
         at = (tables.slots, tables.n_codes, tables.offsets, tables.table)
         shared = (tables.prior, *at, *tables.wide)
         opening = Opening(plain, lines.rows, scored, tables.n_sets, shared)
@@ -332,7 +325,12 @@ class NamedLedger(Ledger):
         self._number, self._workers = workers.next_number(), workers
         self._known: list[Units] = []
         setup = weakref.WeakMethod(self._setup)
-        workers.tell(self._number, lambda worker: _setup(setup, worker))
+
+        def tell(worker: int) -> list[Message]:
+            messages = setup()  # None where the ledger is gone
+            return [Message("nothing")] if messages is None else messages(worker)
+
+        workers.tell(self._number, tell)
         weakref.finalize(self, workers.forget, self._number)
 
     def _opening(self, worker: int) -> Message:
@@ -375,12 +373,6 @@ class NamedLedger(Ledger):
             "bits": measure.bits,
             "steps": steps,
         }
-
-
-def _setup(setup: "weakref.WeakMethod[Foreign]", worker: int) -> list[Message]:
-    """What a ledger tells a worker; nothing where it is gone."""
-    messages = setup()
-    return [Message("nothing")] if messages is None else messages(worker)
 
 
 class RemoteLedger(NamedLedger):
@@ -699,7 +691,7 @@ class DealtLedger(NamedLedger, MovedLines):
         return [*super()._setup(worker), state]
 
     def _opening(self, worker: int) -> Message:
-        problem, tables, scale = self._problem, self._tables, self._tables.scale
+        problem, tables = self._problem, self._tables
         mine = self._columns.columns[worker]
         moves: Moves = problem.moves
         rows = np.concatenate(
@@ -722,9 +714,7 @@ class DealtLedger(NamedLedger, MovedLines):
             "form": "columns",
             "n_classes": self.outline.n_classes,
             "labelled": self.outline.labelled,
-            "bits": scale.bits,
-            "impossible": scale.impossible,
-            "bound": scale.bound,
+            "scale": asdict(tables.scale),
             "factors": list(self.outline.factors),
         }
         return Message("open", plain, arrays)
@@ -748,25 +738,6 @@ class _Owned:
             numbers[u] = len(members[w])
             members[w].append(tuple(columns.split(unit)[w]))
         return cls(workers, numbers, [tuple(mine) for mine in members])
-
-
-def moves_of(counts: Sequence[Array]) -> Moves:
-    """Columns by their moves, as the number of rows of each code has it; entries are elsewhere.
-
-    Examples
-    --------
-    >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
-    >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
-    ([0, 1], [0, 1, 2], [1, 2])
-    """
-    usual = [int(each.argmax()) for each in counts]
-    others = [
-        np.setdiff1d(np.flatnonzero(each), [common])
-        for each, common in zip(counts, usual, strict=True)
-    ]
-    first = np.cumsum([0, *(each.size for each in others)])
-    codes = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
-    return Moves(None, first, np.array(usual, np.int64), codes)
 
 
 # -- On how many rows columns differ ---------------------------------------------------------------
