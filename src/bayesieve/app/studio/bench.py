@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -184,24 +185,21 @@ def _some(sample: Sample) -> NDArray[np.int64]:
 
 def _look(table: Table, j: int, rows: NDArray[np.int64]) -> StudioLook:
     if isinstance(table, SparseTable):
-        share = (table.matrix.indptr[j + 1] - table.matrix.indptr[j]) / max(table.n_rows, 1)
-        return StudioLook(kind="sparse", missing=0.0, flag="" if share else "constant")
+        known_cells = table.matrix.indptr[j + 1] > table.matrix.indptr[j]
+        return StudioLook(kind="sparse", missing=0.0, flag="" if known_cells else "constant")
     column = table.column(j)[rows]
-    gone = is_missing(column) if column.dtype == object else np.isnan(column)
-    known = column[~gone]
-    missing = float(gone.mean())
-    if not known.size:
-        return StudioLook(kind="empty", missing=missing, flag="constant")
-    if column.dtype == object:
-        distinct = len(set(known.tolist()))
-        flag = "constant" if distinct == 1 else "identifier" if distinct == rows.size > 20 else ""
-        return StudioLook(kind="text", missing=missing, flag=flag)
-    if (known == known[0]).all():
-        return StudioLook(kind="number", missing=missing, flag="constant")
-    if ((known == 0) | (known == 1)).all():
-        return StudioLook(kind="yes/no", missing=missing, flag="")
-    flag = "identifier" if _counts_rows(known, rows.size) else ""
-    return StudioLook(kind="number", missing=missing, flag=flag)
+    text, flag = column.dtype == object, ""
+    gone = is_missing(column) if text else np.isnan(column)
+    known, kind = column[~gone], "text" if text else "number"
+    if (known == known[:1]).all():
+        kind, flag = kind if known.size else "empty", "constant"
+    elif text:
+        flag = "identifier" if len(set(known.tolist())) == rows.size > 20 else ""
+    elif np.isin(known, (0, 1)).all():
+        kind = "yes/no"
+    elif _counts_rows(known, rows.size):
+        flag = "identifier"
+    return StudioLook(kind=kind, missing=float(gone.mean()), flag=flag)
 
 
 def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
@@ -250,13 +248,10 @@ def histogram(sample: Sample, j: int) -> Histogram:
     column = sample.table.column(j)[rows]
     if column.dtype == object:
         known = ~is_missing(column)
-        names, codes = np.unique(
-            np.array([str(v) for v in column[known]], dtype=object), return_inverse=True
-        )
-        common = np.argsort(-np.bincount(codes, minlength=names.size), kind="stable")[:_BARS]
-        place = np.full(names.size, -1)
-        place[common] = np.arange(common.size)
-        at, shown = place[codes], [str(names[c])[:40] for c in common]
+        texts = [str(value) for value in column[known]]
+        common = [text for text, _ in Counter(sorted(texts)).most_common(_BARS)]
+        at = np.array([common.index(t) if t in common else -1 for t in texts], np.int64)
+        shown = [text[:40] for text in common]
     else:
         known = ~np.isnan(column)
         values = column[known]
@@ -312,31 +307,6 @@ def model_view(
         "features": [
             {name: each[name] for name in ("feature", "model", "importance")}
             for each in told["features"]
-        ],
-    }
-
-
-def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dict[str, object]:
-    """Rows that the present subset decides otherwise than another one."""
-    classes, labels = sample.classes.tolist(), sample.labels.tolist()
-    rows, mine = session.held_out()
-    _, theirs = session.held_out(list(other))
-    one, two = mine.argmax(1), theirs.argmax(1)
-    apart = np.flatnonzero(one != two)
-    return {
-        "n_rows": len(rows),
-        "n_apart": len(apart),
-        "error": list(session.error()),
-        "other_error": list(session.error(list(other))),
-        "other": [session.names[j] for j in other],
-        "rows": [
-            {
-                "row": int(sample.rows[rows[i]]),
-                "truth": str(classes[labels[rows[i]]]),
-                "now": str(classes[one[i]]),
-                "before": str(classes[two[i]]),
-            }
-            for i in apart[:_ROWS]
         ],
     }
 
@@ -403,16 +373,6 @@ class Wish:
             f"selector = decide(selector, rows_at(X, aside), rows_at(y, aside){given})"
         )
 
-    def to_text(self) -> str:
-        """Serialise the wish as JSON for a project file."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_text(cls, text: str, session: Session) -> "Wish | None":
-        """Requirements that `to_text` wrote; None for an empty text."""
-        found = json.loads(text) if text else None
-        return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
-
 
 def classes_of(session: Session) -> list[Value]:
     """The classes of a model, as code writes them: those of rows that count."""
@@ -439,12 +399,6 @@ def rows_at(X: Foreign, rows: list[int]) -> Foreign:
     if issparse(X):
         return X.tocsr()[rows]  # not every sparse matrix can be asked for rows
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
-    """The model of the present subset, with the rule made on the rows kept aside."""
-    X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
-    return decide(session.model(), X, y, **wish.arguments(classes_of(session)))
 
 
 # -- What comes out of a session, by name ----------------------------------------------------------
@@ -602,19 +556,21 @@ class Bench(Telling):
         self.hold(session, saved(session), about.get("target") or None)
         with self._lock:
             if self.table is not None and self.table.aside:
-                self.wish = Wish.from_text(about.get("rule", ""), session)
+                rule = json.loads(about.get("rule") or "null")
+                known = isinstance(rule, dict)
+                self.wish = Wish.read(rule, len(classes_of(session))) if known else None
                 self._describe()
 
     def _describe(self) -> None:
         """A project knows where its rows come from, and what is asked of decisions."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         session.about = {
             **table.about,
             "name": table.name,
             "target": self.target or "",
             "rows_out": write_rows(table.rows_out),
             "aside": "yes" if table.aside else "",
-            "rule": "" if self.wish is None else self.wish.to_text(),
+            "rule": "" if self.wish is None else json.dumps(asdict(self.wish)),
         }
 
     def close(self) -> None:
@@ -637,15 +593,10 @@ class Bench(Telling):
                     self._looks[j]["flag"] = "leak"
         self._tell("columns", {"version": self.version})
 
-    def _open(self) -> tuple[Session, Sample]:
-        if self.session is None or self._sample is None:
+    def _open(self) -> tuple[Session, Sample, Chosen]:
+        if self.session is None or self._sample is None or self.table is None:
             raise BadUseError("choose a file and its target first.")
-        return self.session, self._sample
-
-    def _opened_table(self) -> tuple[Session, Chosen]:
-        session, _ = self._open()
-        assert self.table is not None
-        return session, self.table
+        return self.session, self._sample, self.table
 
     # -- what pages ask -------------------------------------------------------------------------
 
@@ -712,19 +663,18 @@ class Bench(Telling):
 
         Whoever asks first makes somebody look for leaks and families, which takes longer.
         """
-        session, sample = self._open()
+        session, sample, table = self._open()
         with self._lock:
             if self._looked != self._opened:
                 self._looked = self._opened
-                asked = self._opened, session, sample
-                self._beside(self._look_for_leaks, *asked)
+                self._beside(self._look_for_leaks, self._opened, session, sample)
             found: dict[str, object] = {
                 "opened": self._opened,
                 "names": session.names,
                 "kinds": [look["kind"] for look in self._looks],
                 "missing": [round(look["missing"], 4) for look in self._looks],
                 "flags": [look["flag"] for look in self._looks],
-                "sentences": [] if self.table is None else self.table.sentences,
+                "sentences": table.sentences,
                 "alone": self._errors,
                 "leaders": self._leaders,
             }
@@ -732,9 +682,8 @@ class Bench(Telling):
 
     def histograms(self, columns: list[int]) -> dict[str, Plain]:
         """Rows by value and class of some columns."""
-        _, sample = self._open()
-        found = {str(j): histogram(sample, j) for j in self._places(columns)}
-        return plain(found)
+        _, sample, _ = self._open()
+        return plain({str(j): histogram(sample, j) for j in self._places(columns)})
 
     def model(self, rows: list[int] | None = None) -> dict[str, Plain]:
         """The model of the present subset, and some rows to look at.
@@ -743,7 +692,7 @@ class Bench(Telling):
         ----------
         rows : that somebody wants to look at; others are drawn.
         """
-        (session, sample), (_, table) = self._open(), self._opened_table()
+        session, sample, table = self._open()
         said = ""
         with self._models:
             try:
@@ -761,45 +710,64 @@ class Bench(Telling):
 
     def _ruled_model(self) -> NaiveBayesSelector:
         """The model as it decides: with its rule, where there is one."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         if self.wish is None:
             return session.model()
         asked = (session.model(), self.wish)
         if self._ruled is None or self._ruled[0] != asked:
-            self._ruled = asked, ruled(session, table, self.wish)
+            X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
+            self._ruled = asked, decide(asked[0], X, y, **self.wish.arguments(classes_of(session)))
         found = self._ruled[1]
         found.log_ = found.estimator_.log_ = session.log  # which goes on while the rule stays
         return found
 
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
-        session, _ = self._open()
+        session, *_ = self._open()
         X, y, given = session.X, cast(Foreign, session.y), cast(Foreign, session.params)
         with self._models:
             return plain(performance(session.model(), X, y, **given).to_dict())
 
     def remember(self) -> None:
         """Compare later subsets with this one."""
-        session, _ = self._open()
-        self._other = session.state.subset
+        self._other = self._open()[0].state.subset
 
     def compared(self) -> dict[str, Plain]:
         """Rows that the present subset decides otherwise than the one remembered."""
-        session, sample = self._open()
+        session, sample, _ = self._open()
         if self._other is None:
             raise BadUseError("remember a subset first, then change it.")
-        return plain(compared_view(session, sample, self._other))
+        classes, labels, other = sample.classes.tolist(), sample.labels, list(self._other)
+        rows, mine = session.held_out()
+        one, two = mine.argmax(1), session.held_out(other)[1].argmax(1)
+        apart = np.flatnonzero(one != two)
+        found = {
+            "n_rows": len(rows),
+            "n_apart": len(apart),
+            "error": session.error(),
+            "other_error": session.error(other),
+            "other": [session.names[j] for j in other],
+            "rows": [
+                {
+                    "row": sample.rows[rows[i]],
+                    "truth": str(classes[labels[rows[i]]]),
+                    "now": str(classes[one[i]]),
+                    "before": str(classes[two[i]]),
+                }
+                for i in apart[:_ROWS]
+            ],
+        }
+        return plain(found)
 
     def texts(self) -> dict[str, Plain]:
         """The code and the command line, to copy."""
-        session, _ = self._open()
-        if not session.state.subset:
+        if not self._open()[0].state.subset:
             return {"code": "", "command": ""}
         return {"code": self._code(), "command": self._command()}
 
     def _code(self) -> str:
         """The whole program."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         parts = [table.code(self.target), session.to_code()]
         if self.wish is not None:
             parts.append(self.wish.code(classes_of(session)))
@@ -807,7 +775,7 @@ class Bench(Telling):
 
     def _command(self) -> str:
         """The command line, or why there is none."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         if table.path is None:
             return "# The table came from a notebook: the command line reads files."
         if table.signals is not None:
@@ -832,13 +800,13 @@ class Bench(Telling):
         return found
 
     def _export(self, kind: str) -> Export:
-        session, table = self._opened_table()
+        session, _, table = self._open()
+        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
         if kind == "code":
             return Export("select.py", "text/plain", self._code().encode())
         if kind == "project":
             content = _written(session.save, "project")
             return Export("project.bayesieve", "application/zip", content)
-        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
         model = self._ruled_model()
         if kind == "model":
             content = _written(lambda path: save_model(table.whole(model), path), "model.json")
@@ -867,7 +835,7 @@ class Bench(Telling):
         """Change the subset; gives the new state."""
         choose("action", action, [*EDITS, "undo", "redo", "note"])
         with self._lock:
-            session, _ = self._open()
+            session, *_ = self._open()
             if action in ("undo", "redo"):
                 getattr(session, action)()
             elif action == "note":
@@ -885,7 +853,7 @@ class Bench(Telling):
         The rule is made on rows that the model has not seen: a third of them is kept aside.
         """
         with self._lock:
-            session, table = self._opened_table()
+            session, _, table = self._open()
             wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
             before = session, table, self.wish
             if wish is not None and not table.aside:
@@ -905,14 +873,13 @@ class Bench(Telling):
     def pick(self, at: int) -> dict[str, Plain]:
         """Take a step of the path."""
         with self._lock:
-            session, _ = self._open()
-            session.choose(at=at)
+            self._open()[0].choose(at=at)
             return self._edited()
 
     def search(self, settings: StudioSettings, fresh: bool) -> dict[str, Plain]:
         """Search in the background, from the present subset or from the start."""
         with self._lock:
-            session, _ = self._open()
+            session, *_ = self._open()
             changed = {
                 name: value for name, value in settings.items() if session.settings[name] != value
             }
@@ -925,14 +892,12 @@ class Bench(Telling):
     def halt(self, what: str) -> dict[str, Plain]:
         """Pause, go on with, or stop the search."""
         choose("what", what, ["pause", "go_on", "stop"])
-        session, _ = self._open()
-        getattr(session, what)()
+        getattr(self._open()[0], what)()
         self._changed("state")
         return self.state()
 
     def _places(self, columns: list[int]) -> list[int]:
-        session, _ = self._open()
-        n = len(session.names)
+        n = len(self._open()[0].names)
         odd = [j for j in columns if not isinstance(j, int) or not 0 <= j < n]
         if odd:
             raise BadUseError(f"columns are numbered 0 to {n - 1}; got {odd[0]!r}.")
