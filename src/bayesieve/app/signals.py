@@ -55,13 +55,9 @@ def signals(
     if asked.quantiles is not None:
         pipeline.indicators.set_params(quantiles=asked.quantiles)
     title = settings.title or f"Signals of {data.name}"
-    remark = tell if settings.progress else _silent
+    remark = tell if settings.progress else lambda line: None
     result = learning.learn(pipeline, found, settings, title, remark)
     tell_result(settings, lambda: result, lambda: learning.told(result))
-
-
-def _silent(line: str) -> None:
-    """Nothing is said."""
 
 
 def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:

@@ -311,13 +311,11 @@ def decide(  # noqa: PLR0913
     final = bayes_of(believed)
     ruled = _ruled(final.fitted_, wanted, table, target, confidence, mates)
     report = Decision.of(ruled, table, target)
-    kept = final.__dict__.get("calibration_")
     found = copy.copy(final).hold(ruled)
-    if kept is not None:
-        found.calibration_ = kept
-    found.decision_ = report
+    if "calibration_" in final.__dict__:
+        found.calibration_ = final.calibration_
     twin = around(believed, found)
-    twin.decision_ = report
+    found.decision_ = twin.decision_ = report
     return twin
 
 

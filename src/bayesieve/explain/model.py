@@ -281,7 +281,9 @@ class ModelExplanation(Result):
             for k, value in enumerate(self.classes):
                 best = _most_telling(each.terms, k)
                 if best is not None:
-                    said.append(f"{_short(each.values[best])} speaks for {value}")
+                    at = each.values[best]
+                    shown = f"{at:.4g}" if isinstance(at, float) else f"{at}"
+                    said.append(f"{shown} speaks for {value}")
             if name in self.stands_for:
                 said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
@@ -580,10 +582,6 @@ def _most_telling(terms: list[list[float]], k: int) -> int | None:
     ahead = [row[k] - max(row[:k] + row[k + 1 :]) for row in terms]
     known = [(a, -i) for i, a in enumerate(ahead) if a == a and a > 0]
     return -max(known)[1] if known else None
-
-
-def _short(value: Value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- Numbers on a grid -----------------------------------------------------------------------------

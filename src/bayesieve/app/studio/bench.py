@@ -189,7 +189,7 @@ def _look(table: Table, j: int, rows: NDArray[np.int64]) -> StudioLook:
         return StudioLook(kind="sparse", missing=0.0, flag="" if known_cells else "constant")
     column = table.column(j)[rows]
     text, flag = column.dtype == object, ""
-    gone = is_missing(column) if text else np.isnan(column)
+    gone = is_missing(column)
     known, kind = column[~gone], "text" if text else "number"
     if (known == known[:1]).all():
         kind, flag = kind if known.size else "empty", "constant"
@@ -246,22 +246,19 @@ def histogram(sample: Sample, j: int) -> Histogram:
     rows = _some(sample)
     labels, n_classes = sample.labels[rows], int(sample.labels.max()) + 1
     column = sample.table.column(j)[rows]
+    known = ~is_missing(column)
+    values = column[known]
     if column.dtype == object:
-        known = ~is_missing(column)
-        texts = [str(value) for value in column[known]]
+        texts = [str(value) for value in values]
         common = [text for text, _ in Counter(sorted(texts)).most_common(_BARS)]
         at = np.array([common.index(t) if t in common else -1 for t in texts], np.int64)
         shown = [text[:40] for text in common]
+    elif (distinct := np.unique(values)).size <= _BARS:
+        at, shown = np.searchsorted(distinct, values), [f"{v:.6g}" for v in distinct]
     else:
-        known = ~np.isnan(column)
-        values = column[known]
-        distinct = np.unique(values)
-        if distinct.size <= _BARS:
-            at, shown = np.searchsorted(distinct, values), [f"{v:.6g}" for v in distinct]
-        else:
-            edges = np.linspace(values.min(), values.max(), _BARS + 1)
-            at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BARS - 1)
-            shown = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
+        edges = np.linspace(values.min(), values.max(), _BARS + 1)
+        at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BARS - 1)
+        shown = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
     inside = at >= 0
     flat = at[inside] * n_classes + labels[known][inside]
     counts = np.bincount(flat, minlength=len(shown) * n_classes).reshape(-1, n_classes)
@@ -728,9 +725,10 @@ class Bench(Telling):
         with self._models:
             return plain(performance(session.model(), X, y, **given).to_dict())
 
-    def remember(self) -> None:
+    def remember(self) -> dict[str, Plain]:
         """Compare later subsets with this one."""
         self._other = self._open()[0].state.subset
+        return self.state()
 
     def compared(self) -> dict[str, Plain]:
         """Rows that the present subset decides otherwise than the one remembered."""

@@ -1,6 +1,7 @@
 """The studio's data: uploads, tables and time series as a user chose them."""
 
 import json
+import re
 import secrets
 import shutil
 from dataclasses import dataclass, field, fields
@@ -25,7 +26,7 @@ from ...estimators.signals import SignalPipeline, signals
 from ...indicators.transformer import Indicators
 from ...session.session import Session
 from ..learning import Learning, read_learning, score_series
-from ..tables import LabelledTable, is_moment, read_problem
+from ..tables import is_moment, read_problem
 
 
 class Uploads:
@@ -159,14 +160,10 @@ class Chosen:
         large = self.path.stat().st_size >= _LARGE
         problem, named = read_problem(self.path, target, [], identifiers=not large)
         self.left_out = dict.fromkeys(named, "names every row")
-        problem = self._without_odd(problem)
-        return problem.X, problem.y
-
-    def _without_odd(self, problem: LabelledTable) -> LabelledTable:
-        """Leave out columns that name rows, or moments: they tell nothing of new rows."""
         frame = problem.X
         if not isinstance(frame, pl.DataFrame):
-            return problem
+            return frame, problem.y
+        # Columns that name rows, or moments, tell nothing of new rows.
         for column in frame:
             every = column.dtype == pl.String and frame.height > 1
             if is_moment(column):
@@ -176,7 +173,7 @@ class Chosen:
         kept = [name for name in frame.columns if name not in self.left_out]
         if not kept:
             raise BadUseError("every column names rows or moments: nothing is left to learn from.")
-        return problem._replace(X=frame.select(kept), names=kept)
+        return frame.select(kept), problem.y
 
     def code(self, target: str | None) -> str:
         """Python that reads the same columns and classes."""
@@ -190,8 +187,7 @@ class Chosen:
                 f"problem, _ = read_problem(Path({self.name!r}), {target!r}, [], identifiers=True)",
                 "X, y = problem.X, problem.y",
             ]
-        if self.path is not None and self.left_out:
-            lines.append(f"X = X.drop({list(self.left_out)!r})")
+            lines += [f"X = X.drop({list(self.left_out)!r})"] if self.left_out else []
         if self.given is not None:
             lines += [self._aside_code(), ""] if self.aside else []
             also = " and those kept aside" if self.aside else ""
@@ -218,7 +214,8 @@ class Chosen:
             [
                 "from bayesieve.app.studio.data import draw_aside",
                 "",
-                f"aside = draw_aside([i for i in range(len(y)){out}], y, {self.groups_name})",
+                f"aside = draw_aside([i for i in range(len(y)){out}], y, "
+                f"{'None' if self.groups is None else 'groups'})",
             ]
         )
 
@@ -260,11 +257,6 @@ class Chosen:
     def groups(self) -> Array | None:
         """Groups of the rows: none stands on both sides of a split."""
         return self.together
-
-    @property
-    def groups_name(self) -> str:
-        """Name of the groups in code that is written."""
-        return "None" if self.groups is None else "groups"
 
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
         """How often each row counts; None where all do."""
@@ -342,13 +334,11 @@ def read_rows(text: str) -> list[int]:
     """
     found: set[int] = set()
     for part in filter(None, (each.strip() for each in text.split(","))):
-        first, dash, last = (each.strip() for each in part.partition("-"))
-        ends = (first, last) if dash else (first, first)
-        if not all(end.isdecimal() and len(end) < 10 for end in ends) or int(ends[0]) > int(
-            ends[1]
-        ):
+        match = re.fullmatch(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last:
             raise BadUseError(f"rows must be numbers and ranges such as 3, 17-20; got {part!r}.")
-        found.update(range(int(ends[0]), min(int(ends[1]), int(ends[0]) + _MOST_ROWS) + 1))
+        found.update(range(first, min(last, first + _MOST_ROWS) + 1))
     return sorted(found)
 
 

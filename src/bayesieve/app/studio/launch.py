@@ -273,12 +273,12 @@ class RunningStudio:
         self.close()
 
     def _save_along(self) -> None:
-        running = None if self.bench.session is None else self.bench.session.running
-        busy = running is not None and running.active
+        session = self.bench.session
+        busy = session is not None and session.running is not None and session.running.active
         if self._project is not None and self._saved != self.bench.version and not busy:
             self._saved = self.bench.version
-            if self.bench.session is not None:
-                self._save(self.bench.session, self._project)
+            if session is not None:
+                self._save(session, self._project)
 
     def _save(self, session: Session, place: Path) -> bool:
         """Write the work; what cannot be written now may be later, and the studio goes on."""

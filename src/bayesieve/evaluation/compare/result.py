@@ -319,30 +319,6 @@ def by_set(found: "Comparison") -> ResultGrid:
     )
 
 
-def by_method_and_set(found: "Comparison") -> ResultGrid:
-    """All scores, one line for each method and set."""
-    head = ["method", "data", "rows", "columns", "classes", "rank"]
-    head += [each for name in SCORES for each in (name, f"{name}_sd")]
-    head += ["jaccard", "failed_fits", "failure"]
-    failed = {(method, data): (n, said) for method, data, n, said in found.failures}
-    rows: list[tuple[Value, ...]] = []
-    for i, data in enumerate(found.sets):
-        for method in found.methods:
-            rank = None
-            if method in found.ranked:
-                rank = float(found.rank_table[i, found.ranked.index(method)])
-            row: list[Value] = [method, data.name, data.rows, data.columns, data.classes, rank]
-            for name in SCORES:
-                values = found.values(method, data.name, name)
-                sd = None if values is None else float(values.std(ddof=1))
-                row += [found.score(method, data.name, name), sd]
-            steady = found.steadiness(method, data.name)
-            row += [None if steady is None else steady.jaccard]
-            row += list(failed.get((method, data.name), (0, None)))
-            rows.append(tuple(row))
-    return ResultGrid(tuple(head), tuple(rows))
-
-
 def _pairs(found: "Comparison") -> ResultGrid:
     """The best method against the others."""
     mine = [each for each in found.versus if each.one == found.best[0]]
@@ -618,8 +594,6 @@ class Comparison(Result):
         shared = self._shared(one, other)
         if len(self.sets) == 1 and shared:
             return self._within[self.sets[0].name, one, other][0]
-        if not shared:
-            return Outcome(0.0, 1.0)
         return signed_rank(np.array([apart for _, apart in shared]))
 
     def _versus(self, one: str, other: str, test: Outcome, p_holm: float) -> Versus:
@@ -665,8 +639,7 @@ class Comparison(Result):
             parts.append((table.turned() if len(self.methods) > _WIDE else table).to_text())
         if self.versus:
             parts.append(_pairs(self).to_text() + "\n" + "\n".join(how_tested(self)))
-        parts += ["\n".join(lines) for lines in [_failed(self)] if lines]
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *(["\n".join(_failed(self))] if self.failures else [])])
 
     def __str__(self) -> str:
         return self.to_text()
@@ -682,7 +655,7 @@ class Comparison(Result):
 
     def to_csv(self) -> str:
         """One line for each method and set: means and standard deviations of all scores."""
-        return by_method_and_set(self).to_csv()
+        return self.to_grid().to_csv()
 
     def to_latex(self) -> str:
         """Sets x methods by the score that decides, the best of each set in bold; for booktabs."""
@@ -690,7 +663,26 @@ class Comparison(Result):
 
     def to_grid(self) -> ResultGrid:
         """The lines that `to_csv` writes: means and standard deviations by method and set."""
-        return by_method_and_set(self)
+        head = ["method", "data", "rows", "columns", "classes", "rank"]
+        head += [each for name in SCORES for each in (name, f"{name}_sd")]
+        head += ["jaccard", "failed_fits", "failure"]
+        failed = {(method, data): (n, said) for method, data, n, said in self.failures}
+        rows: list[tuple[Value, ...]] = []
+        for i, data in enumerate(self.sets):
+            for method in self.methods:
+                rank = None
+                if method in self.ranked:
+                    rank = float(self.rank_table[i, self.ranked.index(method)])
+                row: list[Value] = [method, data.name, data.rows, data.columns, data.classes, rank]
+                for name in SCORES:
+                    values = self.values(method, data.name, name)
+                    sd = None if values is None else float(values.std(ddof=1))
+                    row += [self.score(method, data.name, name), sd]
+                steady = self.steadiness(method, data.name)
+                row += [None if steady is None else steady.jaccard]
+                row += list(failed.get((method, data.name), (0, None)))
+                rows.append(tuple(row))
+        return ResultGrid(tuple(head), tuple(rows))
 
     @property
     def table(self) -> list[dict[str, Value]]:

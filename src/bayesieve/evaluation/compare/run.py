@@ -233,14 +233,21 @@ def compare(
     check_number("folds", folds, low=2, whole=True)
     drawn = _read_seeds(seeds)
     known = read_methods(methods)
-    sets = read_sets(data, int(folds))
-    tasks = _tasks(known, sets, drawn, int(folds))
+    sets, folds = read_sets(data, int(folds)), int(folds)
+    # First a fold of every set by every method, so that the time left is soon known.
+    tasks = [
+        CellTask(name, method, part, seed, fold, folds)
+        for seed in drawn
+        for fold in range(folds)
+        for part in sets
+        for name, method in known.items()
+    ]
     with contextlib.ExitStack() as stack:
         journal = None
         done: dict[tuple[str, str, int, int], Cell] = {}
         if checkpoint is not None:
             journal = stack.enter_context(
-                contextlib.closing(_open_journal(checkpoint, known, sets, int(folds)))
+                contextlib.closing(_open_journal(checkpoint, known, sets, folds))
             )
             done = journal.cells
         left = [task for task in tasks if task.key not in done]
@@ -256,7 +263,7 @@ def compare(
                 line.hear(cell)
     sizes = tuple(SetSize(d.name, len(d.y), d.n_columns, len(d.classes)) for d in sets)
     order = [(m, d.name, s, f) for d in sets for m in known for s in drawn for f in range(folds)]
-    return Comparison(tuple(done[key] for key in order), tuple(known), sizes, drawn, int(folds))
+    return Comparison(tuple(done[key] for key in order), tuple(known), sizes, drawn, folds)
 
 
 def _read_seeds(seeds: object) -> tuple[int, ...]:
@@ -273,31 +280,16 @@ def _read_seeds(seeds: object) -> tuple[int, ...]:
     return found
 
 
-def _tasks(
-    methods: dict[str, Classifier], sets: list[DataSet], seeds: tuple[int, ...], folds: int
-) -> list[CellTask]:
-    """All cells: first a fold of every set by every method, so that the time left is soon known."""
-    return [
-        CellTask(name, method, data, seed, fold, folds)
-        for seed in seeds
-        for fold in range(folds)
-        for data in sets
-        for name, method in methods.items()
-    ]
-
-
 def _open_journal(
     checkpoint: object, methods: dict[str, Classifier], sets: list[DataSet], folds: int
 ) -> CellJournal:
-    release = sys.modules[__name__.partition(".")[0]].__version__
-    parts = {
-        "folds": fingerprint(folds),
-        "the version of scikit-learn": fingerprint(sklearn.__version__),
-    }
     return CellJournal(
         check_file("checkpoint", checkpoint),
-        release,
-        parts,
+        sys.modules[__name__.partition(".")[0]].__version__,
+        {
+            "folds": fingerprint(folds),
+            "the version of scikit-learn": fingerprint(sklearn.__version__),
+        },
         {name: fingerprint(method) for name, method in methods.items()},
         {each.name: each.fingerprint for each in sets},
     )

@@ -13,7 +13,7 @@ from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.naive_bayes import fitted_of, rows_of
-from ...evaluation._typing import Model, Value
+from ...evaluation._typing import Model
 from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
 from ...models.base import Ints
@@ -70,16 +70,16 @@ def embedded_rows(
     wanted = np.array(extras.wanted, np.int64)
     at = np.union1d(at, wanted)
     truth = np.asarray(y)
-    validation = np.zeros(table.n_rows, bool)
-    if choosing is not None:
-        validation[choosing] = True
+    validation = np.isin(np.arange(table.n_rows), () if choosing is None else choosing)
     return {
         "n_rows": table.n_rows,
         "at": at.tolist(),
-        "truth": [_truth(truth[i]) for i in at],
+        "truth": truth[at].astype(int).tolist()
+        if truth.ndim > 1
+        else [*map(plain_value, truth[at])],
         "validation": validation[at].tolist(),
         "values": _values(fitted, shown, table, at),
-        "novelty": None if fitted.usual is None else _few(novelty_of(fitted, table.take(at))),
+        "novelty": None if fitted.usual is None else _points(novelty_of(fitted, table.take(at))),
         "signals": _signals(fitted, wanted, at, validation, series, extras.indicators),
         "channels": [] if series is None else list(series.channels),
         "spoken": _spoken(fitted, extras.indicators),
@@ -95,10 +95,6 @@ def _draw(choosing: Ints | None, n_rows: int, most: int, draw: np.random.RandomS
         first = draw.permutation(choosing)[: most // 2]
     rest = np.setdiff1d(np.arange(n_rows), first)
     return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
-
-
-def _truth(value: Ints | Value) -> list[int] | Value:
-    return [int(v) for v in value] if isinstance(value, np.ndarray) else plain_value(value)
 
 
 def _values(
@@ -171,10 +167,6 @@ def _signals(
 def _ends(times: Array) -> list[str]:
     """When the first and the last point were taken."""
     return [str(plain_value(times[i])) for i in (0, -1)] if len(times) else []
-
-
-def _few(values: NDArray[np.float64]) -> list[float]:
-    return [float(f"{value:.4g}") for value in values]
 
 
 def _points(values: NDArray[np.float64]) -> list[float | None]:

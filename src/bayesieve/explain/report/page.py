@@ -248,21 +248,7 @@ def page_data(content: Section) -> dict[str, object]:
     """What the scripts of the page read."""
     verdicts = content["performance"]["verdicts"]
     stable = content["stability"]
-    return {
-        "portable": content["portable"],
-        "rules": content["rules"],
-        "path": content["path"],
-        "rows": content["rows"],
-        "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
-        "sources": sources_of(content["model"]),
-        "roc": detection_lines(content, MOST_LINES),
-        "calibration": calibration_lines(content, MOST_LINES),
-        "stability": None if stable is None else _bars(stable),
-    }
-
-
-def _bars(stable: Section) -> list[dict[str, object]]:
-    return [
+    bars = stable and [
         {
             "name": each["name"],
             "share": each["frequency"],
@@ -272,6 +258,17 @@ def _bars(stable: Section) -> list[dict[str, object]]:
         }
         for each in stable["features"][:_MOST_BARS]
     ]
+    return {
+        "portable": content["portable"],
+        "rules": content["rules"],
+        "path": content["path"],
+        "rows": content["rows"],
+        "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
+        "sources": sources_of(content["model"]),
+        "roc": detection_lines(content, MOST_LINES),
+        "calibration": calibration_lines(content, MOST_LINES),
+        "stability": bars,
+    }
 
 
 def _policy(style: str, script: str) -> str:
