@@ -59,18 +59,14 @@ def reproduce(
         say(found.to_text())
         tell(f"{time.perf_counter() - start:.1f} s")
     if figure is not None:
-        _save(found, figure)
+        from matplotlib.figure import Figure
+
+        picture = Figure(figsize=found.figure_size, layout="constrained")
+        if found.draw is not None:
+            found.draw(picture)
+        with output_file(figure) as file:
+            picture.savefig(file, format=figure.suffix[1:], dpi=150)
     if as_csv is not None:
         output_text(as_csv, found.to_csv())
     if as_latex is not None:
         output_text(as_latex, found.to_latex())
-
-
-def _save(found: papers.Reproduction, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=found.figure_size, layout="constrained")
-    if found.draw is not None:
-        found.draw(picture)
-    with output_file(path) as file:
-        picture.savefig(file, format=path.suffix[1:], dpi=150)

@@ -74,9 +74,8 @@ def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
             "--wide": asked.wide or None,
         },
         "wide": {"--time": asked.time, "--channel": asked.channel},
-        "long": {},
     }
-    odd = next((name for name, given in every[kind].items() if given is not None), None)
+    odd = next((name for name, value in every.get(kind, {}).items() if value is not None), None)
     if odd is not None:
         what = "a folder, whose files are the series" if kind == "folder" else "a wide table"
         raise BadUseError(f"{odd} does not go with {what}; leave it out.")

@@ -298,7 +298,15 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Label
         found = LabelledTable(table.X, table.names, y)
     if not found.names:
         raise BadUseError("there is no column left to learn from.")
-    _check_kinds(found.X)
+    for column in found.X if isinstance(found.X, pl.DataFrame) else ():
+        # Columns that a model cannot read are named before any work.
+        dtype = column.dtype
+        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+        if not (plain or dtype.is_numeric()):
+            raise BadUseError(
+                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
+                "text: turn it into one of these, or leave it out."
+            )
     if isinstance(found.y, pl.DataFrame):
         return found._replace(y=_label_frame(found.y))
     return found._replace(y=classes_of(found.y, target))
@@ -356,18 +364,6 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
             raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
         frame = frame.with_columns(column.cast(pl.Int64))
     return frame
-
-
-def _check_kinds(X: Columns) -> None:
-    """Columns that a model cannot read are named before any work."""
-    for column in X if isinstance(X, pl.DataFrame) else ():
-        dtype = column.dtype
-        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
-        if not (plain or dtype.is_numeric()):
-            raise BadUseError(
-                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
-                "text: turn it into one of these, or leave it out."
-            )
 
 
 def without_identifiers(problem: LabelledTable) -> tuple[LabelledTable, list[str]]:

@@ -19,15 +19,13 @@ from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..search.path import frame_of
 from .queries import Point
-from .session import Session
+from .session import PLAIN, Session
 from .state import Entry, State
 
 FORMAT, VERSION = "bayesieve-project", 1
 
 # Settings that reach beyond the session: whoever wrote the file must not decide on them.
 _OURS = ("checkpoint", "engine", "progress", "n_jobs")
-
-_PLAIN = (type(None), bool, int, float, str)
 
 # A table of this many bytes is refused: a small file may claim to hold a huge one.
 _MOST_BYTES = 2**34
@@ -119,7 +117,7 @@ def _table_arrays(table: Table) -> tuple[dict[str, Array], dict[str, list[str | 
         column = table.column(j)
         if column.dtype == object:
             texts[str(j)] = [None if v is None else str(v) for v in column.tolist()]
-        elif np.isin(column, np.arange(-128, 128)).all() and not _minus_zero(column):
+        elif np.isin(column, range(-128, 128)).all() and not np.signbit(column[column == 0]).any():
             small.append((j, column.astype(np.int8)))
         else:
             wide.append((j, column))
@@ -131,14 +129,10 @@ def _table_arrays(table: Table) -> tuple[dict[str, Array], dict[str, list[str | 
     return found, texts
 
 
-def _minus_zero(column: Array) -> bool:
-    return bool((np.signbit(column) & (column == 0)).any())
-
-
 def _plain(name: str, value: object) -> object:
     """A setting that a file can hold."""
     value = plain_value(value)
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN):
         return value
     if isinstance(value, list | tuple):
         return [_plain(name, each) for each in value]

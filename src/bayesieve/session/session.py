@@ -12,7 +12,7 @@ from typing import Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator, clone
 
-from ..checks import Array, Floats, Foreign, check_number
+from ..checks import Array, Floats, Foreign, check_number, column_indices
 from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.contract import Units
@@ -24,7 +24,8 @@ from ..search.run import CachedRows
 from .queries import Answers, CancelledError, Effect, Point, Running, subset_at
 from .state import Entry, History, State
 
-_PLAIN = (type(None), bool, int, float, str)
+#: Kinds of values that code and files write as they are.
+PLAIN = (type(None), bool, int, float, str)
 
 
 def selector_code(
@@ -71,7 +72,7 @@ def _changed(estimator: BaseEstimator) -> dict[str, object]:
 
 def _written(name: str, value: object, imports: dict[str, None]) -> str:
     """A value as code."""
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, list | tuple):
         parts = [_written(name, each, imports) for each in value]
@@ -257,13 +258,12 @@ class Session:
 
     def _begin(self, taken: dict[str, Foreign]) -> None:
         """Where the selector's own parameters have the session begin."""
-        find = self._history.indices
         groups = read_groups(taken["feature_groups"], self.names)
         state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
         pinned, struck = (
-            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
+            frozenset(state.whole(self._find(taken[name]))) for name in ("keep", "forbid")
         )
-        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
+        start = [*self._find(taken["start"] or ()), *sorted(pinned)]
         state = replace(state.with_columns(start), pinned=pinned, struck=struck)
         self._history = History(state.judge(self.names))
         self.answers.regroup(self._units())
@@ -317,22 +317,22 @@ class Session:
     def add(self, *columns: str | int, note: str = "") -> Self:
         """Add columns to the subset, each with its group."""
         found = self._find(columns)
-        self._allowed(found)
+        self._free_of("struck", found)
         return self._change("add", found, note, self.state.with_columns(found))
 
     @atomic
     def drop(self, *columns: str | int, note: str = "") -> Self:
         """Remove columns from the subset, each with its group."""
         found = self._find(columns)
-        self._loose(found)
+        self._free_of("pinned", found)
         return self._change("drop", found, note, self.state.without(found))
 
     @atomic
     def swap(self, old: str | int, new: str | int, note: str = "") -> Self:
         """Replace one column of the subset by another."""
         found = self._find([old, new])
-        self._loose(found[:1])
-        self._allowed(found[1:])
+        self._free_of("pinned", found[:1])
+        self._free_of("struck", found[1:])
         state = self.state.without(found[:1]).with_columns(found[1:])
         return self._change("swap", found, note, state)
 
@@ -340,7 +340,7 @@ class Session:
     def pin(self, *columns: str | int, note: str = "") -> Self:
         """Pin columns: they are added, and no search drops them."""
         found = self._find(columns)
-        self._allowed(found)
+        self._free_of("struck", found)
         state = self.state.with_columns(found)
         pinned = state.pinned.union(state.whole(found))
         return self._change("pin", found, note, replace(state, pinned=pinned))
@@ -349,7 +349,7 @@ class Session:
     def strike(self, *columns: str | int, note: str = "") -> Self:
         """Strike columns: they are removed, and no search selects them."""
         found = self._find(columns)
-        self._loose(found)
+        self._free_of("pinned", found)
         state = self.state.without(found)
         struck = state.struck.union(state.whole(found))
         if len(struck) == len(self.names):
@@ -399,12 +399,12 @@ class Session:
     @atomic
     def undo(self) -> Self:
         """Undo the last change."""
-        return self._travel("undo", self._history.before())
+        return self._travel(-1)
 
     @atomic
     def redo(self) -> Self:
         """Redo the change that was undone last."""
-        return self._travel("redo", self._history.after())
+        return self._travel(1)
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -662,17 +662,15 @@ class Session:
         return [self.names[j] if named else int(j) for j in columns]
 
     def _find(self, columns: Iterable[str | int]) -> list[int]:
-        return self._history.indices(self.names, columns)
+        """Positions of columns that a person names, each once."""
+        return list(dict.fromkeys(column_indices("columns", columns, self.names)))
 
-    def _allowed(self, columns: list[int]) -> None:
-        struck = [j for j in self.state.whole(columns) if j in self.state.struck]
-        if struck:
-            raise ValueError(f"column {self.names[struck[0]]!r} is struck; release it first.")
-
-    def _loose(self, columns: list[int]) -> None:
-        pinned = [j for j in self.state.whole(columns) if j in self.state.pinned]
-        if pinned:
-            raise ValueError(f"column {self.names[pinned[0]]!r} is pinned; release it first.")
+    def _free_of(self, what: str, columns: list[int]) -> None:
+        """None of the columns may be struck, or pinned."""
+        held = self.state.struck if what == "struck" else self.state.pinned
+        odd = [j for j in self.state.whole(columns) if j in held]
+        if odd:
+            raise ValueError(f"column {self.names[odd[0]]!r} is {what}; release it first.")
 
     def _score_of(self, state: State) -> float | None:
         return self.answers.score(state.subset) if state.subset else None
@@ -686,9 +684,10 @@ class Session:
             self.answers.regroup(self._units())
         return self
 
-    def _travel(self, action: str, state: State) -> Self:
+    def _travel(self, step: int) -> Self:
+        state = self._history.beside(step)
         self._give_up_search()
-        self._history.travel(action, state, self._score_of(state))
+        self._history.travel(step, self._score_of(state))
         self.answers.regroup(self._units())
         return self
 

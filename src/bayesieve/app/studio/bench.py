@@ -43,7 +43,6 @@ from ...session.queries import CancelledError, Point
 from ...session.session import Session
 from .data import (
     Chosen,
-    ChosenSeries,
     draw_aside,
     open_table,
     read_as,
@@ -465,7 +464,7 @@ class Bench(Telling):
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
         # A folder has a file for every series; classes are in another table.
-        folder = ChosenSeries(name, path, form=SeriesForm("folder"))
+        folder = Chosen(name, path, form=SeriesForm("folder"))
         found = folder if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
@@ -609,7 +608,7 @@ class Bench(Telling):
                 "left_out": {} if table is None else table.left_out,
                 "rows_out": "" if table is None else write_rows(table.rows_out),
                 "n_aside": 0 if table is None else len(table.aside),
-                "series": table.form.to_dict() if isinstance(table, ChosenSeries) else None,
+                "series": table.form.to_dict() if table and table.form else None,
                 "labels": "" if table is None else table.labels_name,
                 "notes": [] if table is None else table.notes,
                 "rule": None if self.wish is None else asdict(self.wish),

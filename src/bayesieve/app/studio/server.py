@@ -417,7 +417,8 @@ class Studio:
                         continue
                     if first[0] == "progress":
                         await asyncio.sleep(_PACE)
-                    for what, data in _merged([first, *_waiting(queue)]):
+                    waiting = [queue.get_nowait() for _ in range(queue.qsize())]
+                    for what, data in _merged([first, *waiting]):
                         yield _event(what, data)
             finally:
                 self.bench.listeners.remove(told)
@@ -425,13 +426,6 @@ class Studio:
                 self.left = time.monotonic()
 
         return StreamingResponse(stream(), media_type="text/event-stream")
-
-
-def _waiting(queue: "asyncio.Queue[tuple[str, Plain]]") -> list[tuple[str, Plain]]:
-    found = []
-    while not queue.empty():
-        found.append(queue.get_nowait())
-    return found
 
 
 def _merged(events: list[tuple[str, Plain]]) -> list[tuple[str, Plain]]:

@@ -173,7 +173,9 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     n_terms = None if terms is None else len(terms)
     if selected is not None:
         columns = {column for term in selected for column in term}
-        return UsedFeatures(len(columns), tuple(_name(term) for term in selected), n_terms)
+        # A column as it is, several by all their names.
+        names = (term[0] if len(term) == 1 else " x ".join(map(str, term)) for term in selected)
+        return UsedFeatures(len(columns), tuple(names), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
     return UsedFeatures(int(read), None, n_terms)
 
@@ -182,11 +184,6 @@ def _moves(step: object) -> str | None:
     """What moves on the path of a method: "columns", "terms"; None where it has no path."""
     paths = getattr(step, "path_", None)
     return getattr(paths[0] if isinstance(paths, list) else paths, "of", None)
-
-
-def _name(term: _Term) -> Feature:
-    """A column as it is, several by all their names."""
-    return term[0] if len(term) == 1 else " x ".join(map(str, term))
 
 
 def _own(step: Any) -> list[_Term] | None:
@@ -698,20 +695,15 @@ def read_methods(methods: object) -> dict[str, Classifier]:
     _check_names("methods", [name for name, _ in given])
     found = {}
     for name, each in given:
-        method = named_method(each) if isinstance(each, str) else each
-        _check(name, method)
-        found[name] = method
+        method = found[name] = named_method(each) if isinstance(each, str) else each
+        if isinstance(method, type):
+            kind = method.__name__
+            raise TypeError(f"{_ALLOWED_METHODS}; got the class {kind}. Call it: {name}().")
+        for needed in ("fit", "predict", "get_params"):
+            if not hasattr(method, needed):
+                raise TypeError(
+                    f"{_ALLOWED_METHODS}; got {type(method).__name__} for {name!r}, which has no "
+                    f"{needed}. A transformer needs a classifier behind it: make_pipeline(..., "
+                    "GaussianNB())."
+                )
     return found
-
-
-def _check(name: str, method: object) -> None:
-    """Can it be copied, fitted and asked?"""
-    if isinstance(method, type):
-        raise TypeError(f"{_ALLOWED_METHODS}; got the class {method.__name__}. Call it: {name}().")
-    lacks = [each for each in ("fit", "predict", "get_params") if not hasattr(method, each)]
-    if lacks:
-        raise TypeError(
-            f"{_ALLOWED_METHODS}; got {type(method).__name__} for {name!r}, which has no "
-            f"{lacks[0]}. A "
-            "transformer needs a classifier behind it: make_pipeline(..., GaussianNB())."
-        )

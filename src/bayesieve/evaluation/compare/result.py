@@ -174,10 +174,9 @@ def _leader(found: "Comparison", title: str) -> str:
     best = list(found.best)
     verb = "are" if len(best) > 1 else "is"
     if len(found.sets) == 1:
-        value = found.score(best[0], found.sets[0].name)
-        assert value is not None
-        shown = format(value, SCORES[found.metric].form)
-        return f"{listed(best)} {verb} best by {title} on {found.sets[0].name}: {shown}."
+        data = found.sets[0].name
+        shown = format(found.score(best[0], data), SCORES[found.metric].form)
+        return f"{listed(best)} {verb} best by {title} on {data}: {shown}."
     return (
         f"{listed(best)} {verb} best by {title}: average rank {found.ranks[best[0]]:.2f} of "
         f"{len(found.ranked)} methods on {len(found.sets)} sets."
@@ -259,10 +258,8 @@ def _mean_steadiness(found: "Comparison", method: str) -> tuple[float | None, fl
     there = [each for each in known if each is not None]
     if len(there) < len(known):
         return None, None
-    return (
-        float(np.mean([each.jaccard for each in there])),
-        float(np.mean([each.size_sd for each in there])),
-    )
+    jaccard, size_sd = np.mean(there, axis=0).tolist()
+    return jaccard, size_sd
 
 
 def by_method(found: "Comparison") -> ResultGrid:
@@ -556,49 +553,40 @@ class Comparison(Result):
         """Corrected t-tests within each set, and their Holm values: (set, one, other)."""
         found = {}
         for data in self.sets:
-            pairs = [
-                pair
-                for pair in combinations(self.ranks, 2)
-                if all(self.values(method, data.name) is not None for method in pair)
-            ]
-            tests = [self._by_folds(*pair, data.name) for pair in pairs]
+            known = {m: v for m in self.ranks if (v := self.values(m, data.name)) is not None}
+            pairs, tests = list(combinations(known, 2)), []
+            for one, other in pairs:
+                sizes = [(cell.n_train, cell.n_test) for cell in self._at[one, data.name]]
+                n_train, n_test = np.mean(sizes, axis=0).tolist()
+                tests.append(corrected_t(known[one] - known[other], n_train, n_test))
             fair = holm([test.p for test in tests])
             for pair, test, p_holm in zip(pairs, tests, fair, strict=True):
                 found[data.name, *pair] = test, p_holm
         return found
 
-    def _by_folds(self, one: str, other: str, data: str) -> Outcome:
-        mine, theirs = self.values(one, data), self.values(other, data)
-        assert mine is not None
-        assert theirs is not None
-        cells = self._at[one, data]
-        n_train, n_test = np.mean([(cell.n_train, cell.n_test) for cell in cells], axis=0)
-        return corrected_t(mine - theirs, float(n_train), float(n_test))
-
     @cached_property
     def versus(self) -> tuple[Versus, ...]:
         """Every pair of ranked methods, the better of each first, best methods first."""
         pairs = list(combinations(self.ranks, 2))
-        tests = [self._test(*pair) for pair in pairs]
+        shared = [self._shared(*pair) for pair in pairs]
+        tests = [signed_rank(np.array([apart for _, apart in each])) for each in shared]
+        if len(self.sets) == 1:
+            data = self.sets[0].name
+            tests = [self._within[data, *pair][0] for pair in pairs]
         fair = holm([test.p for test in tests])
-        return tuple(
-            self._versus(*pair, test, p) for pair, test, p in zip(pairs, tests, fair, strict=True)
-        )
+        told = zip(pairs, shared, tests, fair, strict=True)
+        return tuple(self._versus(*pair, both, test, p) for pair, both, test, p in told)
 
     def _shared(self, one: str, other: str) -> list[tuple[str, float]]:
         """Sets on which both have a score, and by how much they differ there."""
         both = [(s.name, self.score(one, s.name), self.score(other, s.name)) for s in self.sets]
         return [(name, a - b) for name, a, b in both if a is not None and b is not None]
 
-    def _test(self, one: str, other: str) -> Outcome:
-        shared = self._shared(one, other)
-        if len(self.sets) == 1 and shared:
-            return self._within[self.sets[0].name, one, other][0]
-        return signed_rank(np.array([apart for _, apart in shared]))
-
-    def _versus(self, one: str, other: str, test: Outcome, p_holm: float) -> Versus:
+    def _versus(
+        self, one: str, other: str, both: list[tuple[str, float]], test: Outcome, p_holm: float
+    ) -> Versus:
         sign = 1 if SCORES[self.metric].greater_is_better else -1
-        shared = [(name, round(sign * apart, 12)) for name, apart in self._shared(one, other)]
+        shared = [(name, round(sign * apart, 12)) for name, apart in both]
         clear = [name for name, _ in shared if self._within[name, one, other][1] < self.alpha]
         wins = [name for name, apart in shared if apart > 0]
         losses = [name for name, apart in shared if apart < 0]

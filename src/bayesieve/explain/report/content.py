@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 from sklearn.pipeline import Pipeline
 
-from ...checks import check_flag, check_number, choose, plain_value
+from ...checks import Foreign, check_flag, check_number, choose, plain_value
 from ...data.columns import is_missing
 from ...data.result import Section
 from ...data.sample import read_weights
@@ -663,36 +663,24 @@ class ReportOptions(TypedDict, total=False):
     remark: Callable[[str], None] | None
 
 
-# Of every option; None where it is not named here.
-_DEFAULTS = cast(
-    ReportOptions,
-    {
-        **dict.fromkeys(ReportOptions.__annotations__),
-        "title": "bayesieve report",
-        "include_rows": False,
-        "n_resamples": 20,
-        "random_state": 0,
-    },
-)
-
-
 def report_content(
     model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
 ) -> Section:
     """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
-        choose("an option of the report", name, _DEFAULTS)
-    asked: ReportOptions = {**_DEFAULTS, **options}
+        choose("an option of the report", name, ReportOptions.__annotations__)
+    asked = cast(dict[str, Foreign], options)
+    extras = {name: asked[name] for name in Extras.__dataclass_fields__ if name in asked}
     if isinstance(model, SignalPipeline):
         series = cast(SeriesLike, X)
-        asked = {**asked, "signals": series, "indicators": model.indicators}
+        extras |= {"signals": series, "indicators": model.indicators}
         model, X = model.estimator, model.columns(series)
     model, X = follow(model, X)
-    check_flag("include_rows", asked["include_rows"])
-    n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
+    check_flag("include_rows", options.get("include_rows", False))
+    n_resamples = check_number("n_resamples", options.get("n_resamples", 20), low=0, whole=True)
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
-    remark = asked["remark"] or (lambda line: None)
+    remark = options.get("remark") or (lambda line: None)
     found, why = None, "n_resamples is 0"
     if n_resamples and isinstance(model, ChosenColumns):
         remark(f"repeating the search on {n_resamples} resamples of the rows")
@@ -702,24 +690,14 @@ def report_content(
                 X,
                 y,
                 n_resamples=n_resamples,
-                sample_weight=asked["sample_weight"],
-                groups=asked["groups"],
-                random_state=asked["random_state"],
-                n_jobs=asked["n_jobs"],
+                sample_weight=options.get("sample_weight"),
+                groups=options.get("groups"),
+                random_state=options.get("random_state", 0),
+                n_jobs=options.get("n_jobs"),
             )
         except ValueError as error:
             # A sample may lack a rare class or label: the rest of the report stands.
             why = f"the search failed on a resample of the rows ({error})"
-    extras = Extras(
-        title=asked["title"],
-        include_rows=bool(asked["include_rows"]),
-        stability=found,
-        left_out=dict(asked["left_out"] or {}),
-        signals=asked["signals"],
-        indicators=asked["indicators"],
-        random_state=asked["random_state"],
-        no_stability=why,
-        groups=asked["groups"],
-    )
+    extras |= {"stability": found, "no_stability": why, "left_out": options.get("left_out") or {}}
     remark("estimating its error on held-out rows")
-    return gather(model, X, y, extras, asked["sample_weight"])
+    return gather(model, X, y, Extras(**extras), options.get("sample_weight"))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...checks import Array, plain_value
-from ...data.columns import ColumnSpec, encode, is_missing, to_codes
+from ...data.columns import encode, is_missing, to_codes
 from ...data.result import Section
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
@@ -105,9 +105,10 @@ def _values(
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
         levels = shown[j]["levels"]
-        if spec.on_grid:
-            found.append(_few_digits(spec, raw))
-        elif levels is None:
+        if spec.on_grid:  # numbers in seven digits, where they say the same
+            short = np.array([float(f"{value:.7g}") for value in raw])
+            raw = np.where(encode(spec, short) == encode(spec, raw), short, raw)
+        if levels is None:
             found.append([None if value != value else float(value) for value in raw])
         elif spec.levels is None:  # no closed form: a table of the values seen
             codes = to_codes(np.array(levels), raw)
@@ -122,13 +123,6 @@ def _values(
                 ]
             )
     return found
-
-
-def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None]:
-    """Numbers in seven digits, where they say the same; None where missing."""
-    short = np.array([float(f"{value:.7g}") for value in raw])
-    same = encode(spec, short) == encode(spec, raw)
-    return [None if x != x else float(x) for x in np.where(same, short, raw)]
 
 
 def _signals(
