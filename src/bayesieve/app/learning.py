@@ -402,15 +402,10 @@ def speak(pipeline: SignalPipeline, name: str) -> str:
 # -- Decisions on time series in files, by a model that was learnt before --------------------------
 
 
-class Cut(NamedTuple):
-    """Series to decide on, and what a table says of them first."""
-
-    table: SeriesTable
-    about: dict[str, list[object]]
-
-
-def read_cuts(pipeline: SignalPipeline, data: Path, most_rows: int) -> Iterator[Cut]:
-    """Series of a file, or their windows, some at a time."""
+def read_cuts(
+    pipeline: SignalPipeline, data: Path, most_rows: int
+) -> Iterator[tuple[SeriesTable, dict[str, list[object]]]]:
+    """Series of a file, or their windows, some at a time, and what a table says of them first."""
     form = form_of(pipeline, data)
     resolve_form(data, form)
     found = False
@@ -418,14 +413,14 @@ def read_cuts(pipeline: SignalPipeline, data: Path, most_rows: int) -> Iterator[
         table = replace_ids(part.table)
         if form.window is None:
             found = True
-            yield Cut(table, {"id": [*table.ids]})
+            yield table, {"id": [*table.ids]}
             continue
         if max(x.size for x in table.values[0]) < form.window:
             continue
         cuts = cut_windows(table, form.window, form.stride or form.window)
         found = True
         names = [table.ids[i] for i in cuts.groups]
-        yield Cut(cuts.table, {"id": [*names], **_ends(cuts)})
+        yield cuts.table, {"id": [*names], **_ends(cuts)}
     if not found:
         raise BadUseError(f"{data.name} has no record of {form.window} points, a window's length.")
 

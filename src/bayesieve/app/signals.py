@@ -180,16 +180,9 @@ def listed_scores() -> list[dict[str, Plain]]:
             words = ("Your own", score.label, score.unit)
         else:
             grid, words = {}, _TESTS[name]
-        found.append(
-            {
-                "name": name,
-                "title": words[0],
-                "measure": words[1],
-                "unit": words[2],
-                "parameters": grid,
-                "channels": int(getattr(score, "n_channels", 1)),
-            }
-        )
+        told = dict(zip(("title", "measure", "unit"), words, strict=True))
+        channels = int(getattr(score, "n_channels", 1))
+        found.append({"name": name, **told, "parameters": grid, "channels": channels})
     return found
 
 

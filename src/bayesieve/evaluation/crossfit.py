@@ -385,11 +385,14 @@ def _area(
     selector: ChosenColumns, criterion: AUC, chosen: Table, target: Array, weights: Floats
 ) -> float:
     """Mean AUC over labels, less the price of the features."""
-    model = selector.estimator_
+    model, fitted = selector.estimator_, selector.estimator_.fitted_
     truths = target if target.ndim == 2 else (target == model.classes_[1])[:, None]
     counts = weights.astype(np.int64)
+    # Integer scores of each label, or of the second class.
+    votes = isinstance(fitted, FittedVotes)
+    odds = fitted.votes(chosen) if votes else [s[:, 1] - s[:, 0] for s in fitted.sums(chosen)]
     areas = []
-    for g, (scores, truth) in enumerate(zip(_odds(model.fitted_, chosen), truths.T, strict=True)):
+    for g, (scores, truth) in enumerate(zip(odds, truths.T, strict=True)):
         positive = truth.astype(bool)
         if positive.all() or not positive.any():
             if criterion.undefined == "skip":
@@ -410,13 +413,6 @@ def _area(
     if criterion.penalty is None:
         return score
     return max(score - float(criterion.penalty(int(selector.support_.sum()))), 0.0)
-
-
-def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[Ints]:
-    """Integer scores of each label, or of the second class."""
-    if isinstance(fitted, FittedVotes):
-        return list(fitted.votes(chosen))
-    return [sums[:, 1] - sums[:, 0] for sums in fitted.sums(chosen)]
 
 
 # -- The rows that a model was fitted on -----------------------------------------------------------

@@ -69,11 +69,6 @@ def rows_needed(rate: float, risk: float) -> int:
     return found if binom.cdf(0, found, rate) <= risk else found + 1
 
 
-def sure_rate(hits: int, n: int, risk: float) -> float:
-    """The rate that a threshold found on other rows reaches, but for a risk: hits of n rows."""
-    return float(beta.ppf(risk, hits, n - hits + 1)) if hits else 0.0
-
-
 # -- What a decision rule is to keep, as users say it ----------------------------------------------
 
 
@@ -401,7 +396,9 @@ def _check_together(guards: Sequence[Guard], rows: _Rows) -> None:
             continue
         k, least = beaten
         leads = rows.of(k)
-        best = sure_rate(int((leads > least).sum()), len(leads), rows.risk)
+        hits = int((leads > least).sum())
+        # The rate that a threshold found on other rows reaches, but for a risk.
+        best = float(beta.ppf(rows.risk, hits, len(leads) - hits + 1)) if hits else 0.0
         raise ValueError(
             f"the bounds on {rows.names[one.position]!r} and {rows.names[other.position]!r} "
             f"cannot be kept at the same time: with the first, {best:.4g} of {rows.names[k]!r} "

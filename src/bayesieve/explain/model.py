@@ -103,12 +103,9 @@ class FeatureEvidence:
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
-        found = []
-        for i, row in enumerate(self.terms):
-            impossible = self.beside is not None and row[k] == row[other] == -np.inf
-            mine = self.beside[i] if impossible and self.beside is not None else row
-            found.append(mine[k] - mine[other])
-        return found
+        both = zip(self.terms, self.beside or self.terms, strict=True)
+        rows = (left if row[k] == row[other] == -np.inf else row for row, left in both)
+        return [row[k] - row[other] for row in rows]
 
     def intervals(self, k: int, other: int) -> list[tuple[float, float] | None]:
         """Between what the log-ratio of each value lies, at 90 %; None where nothing tells."""

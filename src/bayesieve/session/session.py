@@ -243,7 +243,6 @@ class Session:
         self.X, self.y, self.params = X, y, params
         self.names = list(sample.table.names)
         self._held = CachedRows(X, sample, params)
-        self._answers: Answers | None = None
         self._running: Running | None = None
         self._lock = RLock()
         self._models: tuple[State, NaiveBayesSelector] | None = None
@@ -252,12 +251,6 @@ class Session:
         self.about: dict[str, str] = {}  #: where the rows come from, in words
         self._points: list[Point] = []
         taken = {name: self.settings.pop(name) for name in _STATE}
-        self._history = History(State())
-        self._prepare()
-        self._begin(taken)
-
-    def _begin(self, taken: dict[str, Foreign]) -> None:
-        """Where the selector's own parameters have the session begin."""
         groups = read_groups(taken["feature_groups"], self.names)
         state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
         pinned, struck = (
@@ -266,7 +259,7 @@ class Session:
         start = [*self._find(taken["start"] or ()), *sorted(pinned)]
         state = replace(state.with_columns(start), pinned=pinned, struck=struck)
         self._history = History(state.judge(self.names))
-        self.answers.regroup(self._units())
+        self._prepare()
 
     # -- the subset -----------------------------------------------------------------------------
 
@@ -304,12 +297,6 @@ class Session:
     def ways(self) -> tuple[bool, bool]:
         """Whether there is something to undo, and to redo."""
         return self._history.ways
-
-    @property
-    def answers(self) -> Answers:
-        """Answers to questions about subsets."""
-        assert self._answers is not None
-        return self._answers
 
     # -- changes --------------------------------------------------------------------------------
 
@@ -701,7 +688,8 @@ class Session:
         judge_parameters(settle(NaiveBayesSelector(**self.settings)))
         asked = {**self.settings, **_EXACT, "search": _Stay(), "reweigh": False, "min_features": 0}
         found = NaiveBayesSelector(**asked).fit(self._held, None)
-        self._answers = Answers(self._held, found.settings_["criterion"], self._units())
+        #: answers to questions about subsets
+        self.answers = Answers(self._held, found.settings_["criterion"], self._units())
         self._models = None
 
     def _bounds(self) -> dict[str, Foreign]:

@@ -87,11 +87,9 @@ class Telling:
         if session is None or running is None:
             return
         if running.active:
-            left = running.seconds_left
-            points = len(running.points)
-            data: dict[str, object] = {"points": drawn(running.points[-1:]), "n": points}
-            data |= {"seconds": running.seconds, "left": left}
-            self._tell("progress", plain(data))
+            last, n = drawn(running.points[-1:]), len(running.points)
+            times = {"seconds": running.seconds, "left": running.seconds_left}
+            self._tell("progress", plain({"points": last, "n": n, **times}))
             return
         failure = running.failure
         if failure is not None and not isinstance(failure, CancelledError):

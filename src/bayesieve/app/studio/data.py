@@ -416,9 +416,6 @@ def given_table(
 # -- Time series that a user chose -----------------------------------------------------------------
 
 
-_KINDS = ("table", "long", "wide", "folder")
-
-
 def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
     """How series lie in a file, as a page says; None: it is a table.
 
@@ -429,7 +426,7 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
     'who'
     """
     kind = asked.get("kind") or "table"
-    choose("kind", kind, _KINDS)
+    choose("kind", kind, ("table", "long", "wide", "folder"))
     if kind == "table":
         return None
     words = {name: asked.get(name) or None for name in ("id", "time", "channel")}

@@ -39,26 +39,22 @@ class CellJournal(Journal):
     ):
         super().__init__(path, release, parts)
         self._prints = {"method": dict(methods), "data set": dict(sets)}
+        self.cells: dict[tuple[str, str, int, int], Cell] = {}  #: of these methods and sets
         try:
-            self.cells = self._known()  #: of these methods and sets
+            for method_print, set_print, plain in self.records:
+                cell = Cell.of_dict(plain)
+                named = (("method", cell.method, method_print), ("data set", cell.data, set_print))
+                for kind, name, print_ in named:
+                    if self._prints[kind].get(name, print_) != print_:
+                        raise ValueError(
+                            f"checkpoint={str(self.path)!r}: the {kind} {name!r} is not what it "
+                            "was when the file was written. Give the same one, give it another "
+                            "name, remove the file, or give another path."
+                        )
+                self.cells[cell.method, cell.data, cell.seed, cell.fold] = cell
         except BaseException:
             self.close()
             raise
-
-    def _known(self) -> dict[tuple[str, str, int, int], Cell]:
-        found = {}
-        for method_print, set_print, plain in self.records:
-            cell = Cell.of_dict(plain)
-            named = (("method", cell.method, method_print), ("data set", cell.data, set_print))
-            for kind, name, print_ in named:
-                if self._prints[kind].get(name, print_) != print_:
-                    raise ValueError(
-                        f"checkpoint={str(self.path)!r}: the {kind} {name!r} is not what it was "
-                        "when the file was written. Give the same one, give it another name, "
-                        "remove the file, or give another path."
-                    )
-            found[cell.method, cell.data, cell.seed, cell.fold] = cell
-        return found
 
     def note(self, cell: Cell) -> None:
         """Write a cell down; one that failed is tried again another time."""

@@ -136,10 +136,9 @@ def judge(facts: Facts) -> Section:
         bars.append(_bar(f"all {facts.beside.n_columns} columns", facts.beside.all_error, "all"))
     bars.append(_bar(lead.common, lead.base, "base"))
     tone, sentence = _sentence(facts, lead)
-    costs = []
-    if facts.cost is not None:
-        costs = [_bar("this rule", facts.cost.own, "this")]
-        costs.append(_bar(facts.cost.always, facts.cost.blind, "base"))
+    cost, costs = facts.cost, []
+    if cost is not None:
+        costs = [_bar("this rule", cost.own, "this"), _bar(cost.always, cost.blind, "base")]
     return {
         "sentence": sentence,
         "tone": tone,  # "good", "bad" or "doubtful"
