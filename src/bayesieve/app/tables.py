@@ -44,8 +44,13 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
     frame = frame.with_columns(
         as_read(column) for column in frame if column.dtype == pl.String and column.name != target
     )
-    names = [name for name in frame.columns if name != target and _may_name(frame[name])]
-    for name in names:
+    for name in frame.columns:
+        column = frame[name]
+        # Texts or whole numbers, each of which has several rows, may name series.
+        if name == target or not (column.dtype == pl.String or column.dtype.is_integer()):
+            continue
+        if column.null_count() or not 2 <= column.n_unique() <= len(column) / _FEWEST_POINTS:
+            continue
         if frame.select(pl.struct(name, target).n_unique()).item() != frame[name].n_unique():
             continue
         for time in frame.columns:
@@ -55,13 +60,6 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
                     "and not like a row for each thing to decide on: use bayesieve signals DATA "
                     f"--id {name} --time {time} --target {target}."
                 )
-
-
-def _may_name(column: pl.Series) -> bool:
-    """Texts or whole numbers, each of which has several rows."""
-    if not (column.dtype == pl.String or column.dtype.is_integer()) or column.null_count():
-        return False
-    return 2 <= column.n_unique() <= len(column) / _FEWEST_POINTS
 
 
 def _counts_points(frame: pl.DataFrame, name: str, time: str, target: str) -> bool:

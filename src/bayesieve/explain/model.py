@@ -1,7 +1,6 @@
 """`explain_model`: log-ratios of every value, the counts behind them, and importances."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import ClassVar, TypeAlias, TypeVar
@@ -355,12 +354,22 @@ def explain_model(
     if fitted.labelled and label is None:
         label = known[0]
     problem = fitted.problems[0 if label is None else known.index(label)]
+    features, weighting = (
+        [_supported(problem, j) for j in range(len(problem.specs))],
+        problem.weighting,
+    )
+    if weighting is not None:  # columns with their weights, and pairs of columns behind them
+        for j, line in enumerate(weighting.weights):
+            weights = (line / WEIGHT_STEPS).tolist()
+            source = {**features[j].source, "weights": weights, "alone": weighting.has(j)}
+            features[j] = replace(features[j], source=source)
+        features += [_pair_evidence(problem, pair) for pair in weighting.pairs]
     return ModelExplanation(
         label,
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        _weighted_features(problem, [_supported(problem, j) for j in range(len(problem.specs))]),
+        features,
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),
@@ -711,21 +720,6 @@ def _average_evidence(terms: Floats, counts: Floats, weight: Floats) -> list[flo
 
 
 # -- Weighted terms --------------------------------------------------------------------------------
-
-
-def _weighted_features(
-    problem: FittedProblem, columns: Sequence[FeatureEvidence]
-) -> list[FeatureEvidence]:
-    """Columns with their weights, and pairs of columns behind them."""
-    weighting = problem.weighting
-    if weighting is None:
-        return list(columns)
-    found: list[FeatureEvidence] = []
-    for each, line in zip(columns, weighting.weights, strict=True):
-        weights = (line / WEIGHT_STEPS).tolist()
-        source = {**each.source, "weights": weights, "alone": weighting.has(len(found))}
-        found.append(replace(each, source=source))
-    return [*found, *(_pair_evidence(problem, pair) for pair in weighting.pairs)]
 
 
 def speaks(source: Source) -> bool:

@@ -196,7 +196,14 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
         sample_weight=params.get("sample_weight"),
         groups=params.get("groups"),
     )
-    _judge_columns(data, len(session.names))
+    for point in data["points"]:
+        _judge_shape("points", point, Point)
+    lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
+    every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
+    if not all(isinstance(j, int) and 0 <= j < len(session.names) for j in every):
+        raise ValueError("this is not a project: it names columns that are not there.")
+    if any(len(set(part)) < len(part) for part in lists):
+        raise ValueError("this is not a project: it names a column twice.")
     for entry in data["log"]:
         _judge_shape("log", entry, Entry)
     state = State(
@@ -218,17 +225,6 @@ def _judge_shape(name: str, found: object, shape: type) -> None:
         kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
         if not isinstance(found[key], (*kinds, int) if float in kinds else kinds):
             raise ValueError(f"this is not a project: {key} in its {name} is {found[key]!r}.")
-
-
-def _judge_columns(data: ProjectData, n: int) -> None:
-    for point in data["points"]:
-        _judge_shape("points", point, Point)
-    lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
-    every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
-    if not all(isinstance(j, int) and 0 <= j < n for j in every):
-        raise ValueError("this is not a project: it names columns that are not there.")
-    if any(len(set(part)) < len(part) for part in lists):
-        raise ValueError("this is not a project: it names a column twice.")
 
 
 def _rows(data: ProjectData, arrays: dict[str, Array]) -> object:

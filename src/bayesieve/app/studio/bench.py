@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from ...checks import BadUseError, Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.output import hidden_folder
+from ...data.files.series import table_names
 from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
@@ -45,10 +46,8 @@ from .data import (
     Chosen,
     draw_aside,
     open_table,
-    read_as,
     read_rows,
     saved,
-    with_labels,
     write_rows,
 )
 
@@ -60,72 +59,6 @@ _SUBSTITUTES = 40
 
 # Seconds that what takes longer leaves to the page.
 _PAUSE = 0.05
-
-
-class Telling:
-    """Events: sends every change, step of a search and late result to all listeners."""
-
-    def __init__(self) -> None:
-        self.listeners: list[Told] = []
-        self.session: Session | None = None
-        self.version = 0  #: of the state; grows with every change
-        self.unsaved = False
-
-    def _changed(self, what: str) -> None:
-        self.version += 1
-        self.unsaved = self.session is not None
-        self._tell(what, {"version": self.version})
-
-    def _tell(self, what: str, data: dict[str, Plain]) -> None:
-        for listener in list(self.listeners):
-            listener(what, data)
-
-    def _progress(self) -> None:
-        """A search has made a step, or ended."""
-        session = self.session
-        running = None if session is None else session.running
-        if session is None or running is None:
-            return
-        if running.active:
-            last, n = drawn(running.points[-1:]), len(running.points)
-            times = {"seconds": running.seconds, "left": running.seconds_left}
-            self._tell("progress", plain({"points": last, "n": n, **times}))
-            return
-        failure = running.failure
-        if failure is not None and not isinstance(failure, CancelledError):
-            self._tell("failure", {"said": " ".join(str(failure).split())})
-        self._changed("state")
-        self._later()
-
-    def welcome(self, listener: Told) -> None:
-        """Add a listener, and send it what takes longer to compute."""
-        self.listeners.append(listener)
-        self._later()
-
-    def _later(self) -> None:
-        """Compute losses and substitutes in the background, and send them."""
-        if self.session is not None:
-            self._beside(self._extras, self.version, self.session)
-
-    def _beside(self, work: Callable[..., None], *given: object) -> None:
-        """Start background work, once the page has what it waits for."""
-        timer = Timer(_PAUSE, work, given)
-        timer.daemon = True
-        timer.start()
-
-    def _extras(self, version: int, session: Session) -> None:
-        state = session.state
-        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
-        if version != self.version:
-            return
-        self._tell("losses", plain({"version": version, "losses": found}))
-        for j in state.subset[:_SUBSTITUTES]:
-            if version != self.version:
-                return
-            best = session.answers.best_substitute(state, j)
-            if best is not None:
-                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
-                self._tell("substitute", plain(told))
 
 
 def plain(value: object) -> dict[str, Plain]:
@@ -269,42 +202,6 @@ def histogram(sample: Sample, j: int) -> Histogram:
 _ROWS = 200
 
 
-def model_view(
-    model: NaiveBayesSelector, rows: Table, y: object, table: Chosen, wanted: Sequence[int]
-) -> dict[str, object]:
-    """All that a page needs to explore the decisions of a model.
-
-    Parameters
-    ----------
-    model : of the present subset, with its rule.
-    rows, y : all rows, and their classes.
-    table : where they come from.
-    wanted : rows to look at.
-    """
-    for row in wanted:
-        if not 0 <= row < rows.n_rows:
-            raise BadUseError(f"there is no row {row}; the last one is {rows.n_rows - 1}.")
-    extras = Extras(
-        include_rows=True,
-        signals=table.signals,
-        indicators=table.indicators,
-        wanted=tuple(wanted),
-    )
-    found = explorer_data(model, rows, cast(Foreign, y), extras)
-    told = cast("list[dict[str, Any]]", found.pop("told"))[0]
-    decision = getattr(model, "decision_", None)
-    return found | {
-        "decision": {"words": decision.to_text(), **decision.to_dict()}
-        if isinstance(decision, Decision)
-        else None,  # a rule in words, and what it decided on the rows kept aside
-        "classes": told["classes"],
-        "features": [
-            {name: each[name] for name in ("feature", "model", "importance")}
-            for each in told["features"]
-        ],
-    }
-
-
 # -- A rule for decisions, as a person sets it on the page -----------------------------------------
 
 
@@ -431,7 +328,7 @@ class StudioSettings(TypedDict):
     criterion: str
 
 
-class Bench(Telling):
+class Bench:
     """State of the page: a session whose changes are sent to all listeners.
 
     Parameters
@@ -440,7 +337,10 @@ class Bench(Telling):
     """
 
     def __init__(self, n_jobs: int | None = None):
-        super().__init__()
+        self.listeners: list[Told] = []
+        self.session: Session | None = None
+        self.version = 0  #: of the state; grows with every change
+        self.unsaved = False
         self.table: Chosen | None = None
         self.target: str | None = None
         self.wish: Wish | None = None  #: what is asked of decisions
@@ -456,6 +356,64 @@ class Bench(Telling):
         self._figures: tuple[object, float, tuple[float, float]] | None = None
         self._ruled: tuple[object, NaiveBayesSelector] | None = None
         self._whole: Table | None = None
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def _changed(self, what: str) -> None:
+        self.version += 1
+        self.unsaved = self.session is not None
+        self._tell(what, {"version": self.version})
+
+    def _tell(self, what: str, data: dict[str, Plain]) -> None:
+        for listener in list(self.listeners):
+            listener(what, data)
+
+    def _progress(self) -> None:
+        """A search has made a step, or ended."""
+        session = self.session
+        running = None if session is None else session.running
+        if session is None or running is None:
+            return
+        if running.active:
+            last, n = drawn(running.points[-1:]), len(running.points)
+            times = {"seconds": running.seconds, "left": running.seconds_left}
+            self._tell("progress", plain({"points": last, "n": n, **times}))
+            return
+        failure = running.failure
+        if failure is not None and not isinstance(failure, CancelledError):
+            self._tell("failure", {"said": " ".join(str(failure).split())})
+        self._changed("state")
+        self._later()
+
+    def welcome(self, listener: Told) -> None:
+        """Add a listener, and send it what takes longer to compute."""
+        self.listeners.append(listener)
+        self._later()
+
+    def _later(self) -> None:
+        """Compute losses and substitutes in the background, and send them."""
+        if self.session is not None:
+            self._beside(self._extras, self.version, self.session)
+
+    def _beside(self, work: Callable[..., None], *given: object) -> None:
+        """Start background work, once the page has what it waits for."""
+        timer = Timer(_PAUSE, work, given)
+        timer.daemon = True
+        timer.start()
+
+    def _extras(self, version: int, session: Session) -> None:
+        state = session.state
+        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
+        if version != self.version:
+            return
+        self._tell("losses", plain({"version": version, "losses": found}))
+        for j in state.subset[:_SUBSTITUTES]:
+            if version != self.version:
+                return
+            best = session.answers.best_substitute(state, j)
+            if best is not None:
+                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
+                self._tell("substitute", plain(told))
 
     # -- the table ------------------------------------------------------------------------------
 
@@ -475,13 +433,19 @@ class Bench(Telling):
         """Read the file as series that lie in it in this form; None: as a table."""
         if self.table is None:
             raise BadUseError("choose a file first.")
-        self.table = read_as(self.table, form, self._n_jobs)
+        if form is None or self.table.form != form:
+            new: dict[str, Foreign] = {"rows_out": [], "aside": [], "left_out": {}}
+            new |= dict.fromkeys(("target", "learning", "made", "pipeline"))  # read again
+            self.table = replace(self.table, form=form, n_jobs=self._n_jobs, **new)
 
     def add_labels(self, path: Path, name: str) -> None:
         """Another table has the classes of the series."""
-        if self.table is None:
+        table = self.table
+        if table is None or table.path is None:
             raise BadUseError("choose a file of series first, then the table of their classes.")
-        self.table = with_labels(self.table, path, name)
+        table.labels, table.labels_name = path, name
+        table.columns = [*dict.fromkeys([*table.columns, *table_names(path)])]
+        table.learning = None  # read again
         self._changed("table")
 
     def open_target(
@@ -699,8 +663,23 @@ class Bench(Telling):
                 self._whole = sample.table
                 if sample.table.n_rows < len(np.asarray(session.y)):  # some are left out
                     self._whole = read_table(NaiveBayes(), session.X, reset=True)
-            found = model_view(fitted, self._whole, session.y, table, rows or [])
-        return plain(found | {"said": said})
+            for row in rows or ():
+                if not 0 <= row < self._whole.n_rows:
+                    last = self._whole.n_rows - 1
+                    raise BadUseError(f"there is no row {row}; the last one is {last}.")
+            behind: Foreign = {"signals": table.signals, "indicators": table.indicators}
+            extras = Extras(include_rows=True, wanted=tuple(rows or ()), **behind)
+            found = explorer_data(fitted, self._whole, cast(Foreign, session.y), extras)
+        told = cast("list[dict[str, Any]]", found.pop("told"))[0]
+        decision = getattr(fitted, "decision_", None)
+        if isinstance(decision, Decision):  # in words, and what it decided on the rows kept aside
+            found["decision"] = {"words": decision.to_text(), **decision.to_dict()}
+        features = [
+            {name: each[name] for name in ("feature", "model", "importance")}
+            for each in told["features"]
+        ]
+        more = {"classes": told["classes"], "features": features, "said": said}
+        return plain({"decision": None, **found, **more})
 
     def _ruled_model(self) -> NaiveBayesSelector:
         """The model as it decides: with its rule, where there is one."""

@@ -17,7 +17,6 @@ from starlette.requests import Request
 from ...checks import Array, BadUseError, Foreign, check_number, choose, plain_value
 from ...data.files.base import unzipped
 from ...data.files.formats import format_of, read_data
-from ...data.files.series import table_names
 from ...data.files.sources import open_source
 from ...data.series import SeriesForm, SeriesTable
 from ...data.tables import RawTable, read_table
@@ -441,25 +440,6 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
             check_number(name, many, low=2 if name == "window" else 1, whole=True)
     names = {"long": words, "wide": {"id": words["id"]}, "folder": {"time": words["time"]}}[kind]
     return SeriesForm(kind, **names, **cuts)
-
-
-def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chosen:
-    """A file that was chosen, read as series that lie in it in this form, or as a table."""
-    if form is not None and table.form == form:
-        return table
-    new: dict[str, Foreign] = {"rows_out": [], "aside": [], "left_out": {}}
-    new |= dict.fromkeys(("target", "learning", "made", "pipeline"))  # read again
-    return replace(table, form=form, n_jobs=n_jobs, **new)
-
-
-def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
-    """Series that were chosen, with their classes in another table."""
-    if table.path is None:
-        raise BadUseError("choose a file of series first, then the table of their classes.")
-    table.labels, table.labels_name = labels, name
-    table.columns = [*dict.fromkeys([*table.columns, *table_names(labels)])]
-    table.learning = None  # read again
-    return table
 
 
 def saved(session: Session) -> Chosen:

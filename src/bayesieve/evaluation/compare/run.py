@@ -16,7 +16,7 @@ from ...checks import check_file, check_flag, check_jobs, check_number, choose
 from ...engine.threads import count_threads
 from ...search.checkpoint import Journal, fingerprint
 from ...search.progress import ProgressLine, in_time
-from .methods import Cell, CellTask, Classifier, DataSet, read_methods, read_sets, run_cell
+from .methods import Cell, CellTask, read_methods, read_sets, run_cell
 from .result import Comparison, SetSize
 
 
@@ -242,9 +242,17 @@ def compare(
         journal = None
         done: dict[tuple[str, str, int, int], Cell] = {}
         if checkpoint is not None:
-            journal = stack.enter_context(
-                contextlib.closing(_open_journal(checkpoint, known, sets, folds))
+            journal = CellJournal(
+                check_file("checkpoint", checkpoint),
+                sys.modules[__name__.partition(".")[0]].__version__,
+                {
+                    "folds": fingerprint(folds),
+                    "the version of scikit-learn": fingerprint(sklearn.__version__),
+                },
+                {name: fingerprint(method) for name, method in known.items()},
+                {each.name: each.fingerprint for each in sets},
             )
+            stack.enter_context(contextlib.closing(journal))
             done = journal.cells
         left = [task for task in tasks if task.key not in done]
         n_workers = min(count_threads(n_jobs), max(len(left), 1))
@@ -274,21 +282,6 @@ def _read_seeds(seeds: object) -> tuple[int, ...]:
             f"seeds must be a number from 1, or a list of whole numbers that differ; got {seeds!r}."
         )
     return found
-
-
-def _open_journal(
-    checkpoint: object, methods: dict[str, Classifier], sets: list[DataSet], folds: int
-) -> CellJournal:
-    return CellJournal(
-        check_file("checkpoint", checkpoint),
-        sys.modules[__name__.partition(".")[0]].__version__,
-        {
-            "folds": fingerprint(folds),
-            "the version of scikit-learn": fingerprint(sklearn.__version__),
-        },
-        {name: fingerprint(method) for name, method in methods.items()},
-        {each.name: each.fingerprint for each in sets},
-    )
 
 
 def _run(

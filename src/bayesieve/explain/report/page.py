@@ -28,7 +28,7 @@ from ..text import (
 )
 from .content import ReportOptions, calibration_lines, detection_lines, report_content
 from .explorer import sources_of
-from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
+from .sections import classes_of, decided_in_words, heat_maps, speaking, yes_or_no
 
 if TYPE_CHECKING:
     import jinja2
@@ -198,7 +198,7 @@ def render(content: Section) -> str:
         most_lines=MOST_LINES,
         few_rows=FEW_ROWS,
         heat=[heat_maps(model, 1, 0) for model in content["model"]],
-        scales=[bool(scaled(model)) for model in content["model"]],
+        scales=[any(f["model"] != "pair" for f in speaking(model)) for model in content["model"]],
         class_names=[classes_of(model) for model in content["model"]],
         data=embed(page_data(content)),
         policy=_policy(style, script),

@@ -38,11 +38,6 @@ def speaking(model: Section) -> list[Section]:
     return [each for each in model["features"] if speaks(each["source"])]
 
 
-def scaled(model: Section) -> list[Section]:
-    """Columns that have a scale of their own."""
-    return [each for each in speaking(model) if each["model"] != "pair"]
-
-
 def heat_maps(model: Section, target: int, against: int) -> list[Section]:
     """What the cells of all pairs say, the most telling pair first; one depth of colour for all.
 
@@ -411,7 +406,22 @@ def _term_fates(model: ChosenColumns) -> list[list[str]]:
     found: dict[str, list[str]] = {}
     path = getattr(model, "path_", None)
     if isinstance(path, Path):
-        found |= {name: [name, *told] for name, told in _arrivals(path).items()}
+        kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
+        arrived = (
+            (i, step, t)
+            for i, step in enumerate(path.steps)
+            for unit in step.units
+            for t in path.units[unit]
+        )
+        for i, step, term in arrived:
+            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
+            if term in kept:
+                found[name] = [name, "selected", came]
+            elif term in seen and i <= path.chosen:
+                found[name] = [name, "dropped", f"{came}, and left again"]
+            elif term in seen:
+                later = "would have come later than was chosen"
+                found.setdefault(name, [name, "never chosen", later])
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
         line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))
@@ -420,22 +430,6 @@ def _term_fates(model: ChosenColumns) -> list[list[str]]:
             name, leader = families.names[j], families.names[families.leader[j]]
             found.setdefault(name, [name, "never chosen", f"{leader} stands for it"])
     return list(found.values())
-
-
-def _arrivals(path: Path) -> dict[str, tuple[str, str]]:
-    """When each term of a path came, and whether the chosen state still has it."""
-    kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
-    found: dict[str, tuple[str, str]] = {}
-    for i, step in enumerate(path.steps):
-        for term in [term for unit in step.units for term in path.units[unit] if term in seen]:
-            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
-            if term in kept:
-                found[name] = ("selected", came)
-            elif i <= path.chosen:
-                found[name] = ("dropped", f"{came}, and left again")
-            else:
-                found.setdefault(name, ("never chosen", "would have come later than was chosen"))
-    return found
 
 
 def _short(said: list[str]) -> str:
