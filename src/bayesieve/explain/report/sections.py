@@ -407,21 +407,16 @@ def _term_fates(model: ChosenColumns) -> list[list[str]]:
     path = getattr(model, "path_", None)
     if isinstance(path, Path):
         kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
-        arrived = (
-            (i, step, t)
-            for i, step in enumerate(path.steps)
-            for unit in step.units
-            for t in path.units[unit]
-        )
-        for i, step, term in arrived:
-            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
-            if term in kept:
-                found[name] = [name, "selected", came]
-            elif term in seen and i <= path.chosen:
-                found[name] = [name, "dropped", f"{came}, and left again"]
-            elif term in seen:
-                later = "would have come later than was chosen"
-                found.setdefault(name, [name, "never chosen", later])
+        for i, step in enumerate(path.steps):
+            for term in [t for unit in step.units for t in path.units[unit] if t in seen]:
+                came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
+                if term in kept:
+                    found[name] = [name, "selected", came]
+                elif i <= path.chosen:
+                    found[name] = [name, "dropped", f"{came}, and left again"]
+                else:
+                    later = "would have come later than was chosen"
+                    found.setdefault(name, [name, "never chosen", later])
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
         line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))
