@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..checks import Array, plain_value
@@ -84,20 +83,16 @@ def _verdicts(
     for i, d in enumerate(decided.tolist()):
         said = _reasons(problem, rule, leads[i], names)
         if costs is not None:
-            said.append(_by_cost(d, costs[i], allowed[i], names))
+            decisions = [*map(str, names), "asking"]
+            others = [
+                f"{decisions[o]} {costs[i, o]:.3g}{'' if allowed[i, o] else ' (not allowed)'}"
+                for o in np.argsort(costs[i], kind="stable").tolist()
+                if o != d
+            ]
+            said.append(f"expected cost {costs[i, d]:.3g}, of others {', '.join(others)}")
         what = None if d == len(names) else names[d]
         found.append(Verdict(what, "; ".join(said) or "the most probable class", novelty[i]))
     return found
-
-
-def _by_cost(d: int, costs: Floats, allowed: NDArray[np.bool_], names: list[Value]) -> str:
-    decisions = [*(str(name) for name in names), "asking"][: len(costs)]
-    others = [
-        f"{decisions[o]} {costs[o]:.3g}{'' if allowed[o] else ' (not allowed)'}"
-        for o in np.argsort(costs, kind="stable").tolist()
-        if o != d
-    ]
-    return f"expected cost {costs[d]:.3g}, of others {', '.join(others)}"
 
 
 def _reasons(
@@ -561,7 +556,9 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
         told = problem.pair_terms(table, pair), shown, both, at
         said = pair.said.reshape(-1, len(problem.classes))
         within = _within(problem, pair_support(problem, pair), said)
-        found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0)), within))
+        # Rows of a cell, whichever classes are compared.
+        in_cell = partial(lambda held, cell, *_: held[cell], [*counts.tolist(), 0.0])
+        found.append(Bars(*told, in_cell, within))
     return found
 
 
@@ -579,11 +576,6 @@ def _within(
         return low / problem.temperature, high / problem.temperature
 
     return within
-
-
-def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
-    """Rows of a cell of a pair, whichever classes are compared."""
-    return float(counts[cell])
 
 
 def _one(part: _Part, i: int) -> Explanation:

@@ -495,8 +495,16 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
     spec, column = problem.specs[j], problem.columns[j]
     with np.errstate(all="ignore"):
         bells = column.model.bells(column.statistics, column.grid, column.settings)
-    if bells is None:
-        return _divergence_over_values(problem, j, weight)
+    if bells is None:  # no closed form: over the values seen, or points between their ends
+        assert spec.distinct is not None
+        points = spec.distinct
+        if points.size != spec.n_distinct:
+            points = np.linspace(points[0], points[-1], _FINE)
+        if not points.size:
+            return [0.0] * len(problem.classes)
+        terms = _continuous_terms(problem, j, points)
+        chances = np.exp(terms - terms.max(0))
+        return _divergence(chances / chances.sum(0), weight)
     found = []
     for k, mine in enumerate(bells):
         total = 0.0
@@ -510,20 +518,6 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
             total += float(np.exp(each.share) * (chances @ (terms[:, k] - others)))
         found.append(max(total, 0.0) if np.isfinite(total) else 0.0)
     return found
-
-
-def _divergence_over_values(problem: FittedProblem, j: int, weight: Floats) -> list[float]:
-    """Divergence without a closed form: over the values seen, or points between their ends."""
-    spec = problem.specs[j]
-    assert spec.distinct is not None
-    points = spec.distinct
-    if points.size != spec.n_distinct:
-        points = np.linspace(points[0], points[-1], _FINE)
-    if not points.size:
-        return [0.0] * len(problem.classes)
-    terms = _continuous_terms(problem, j, points)
-    chances = np.exp(terms - terms.max(0))
-    return _divergence(chances / chances.sum(0), weight)
 
 
 def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[Floats, Floats]:

@@ -486,8 +486,14 @@ class Session:
         state = self.state
         desk = self.answers.another_error_desk(self._units())
         running = self._running = Running(desk, lambda: self.heard and self.heard())
-        start = None if fresh or not state.subset else self._keys(state.subset)
-        selector = NaiveBayesSelector(**self.settings, **self._bounds(), start=start)
+        free = [group for group in state.groups if not state.struck.intersection(group)]
+        selector = NaiveBayesSelector(
+            **self.settings,
+            keep=self._keys(sorted(state.pinned)),
+            forbid=self._keys(sorted(state.struck)),
+            feature_groups=[self._keys(group) for group in free] or None,
+            start=None if fresh or not state.subset else self._keys(state.subset),
+        )
 
         def work() -> None:
             selector.fit(self._held.heard_by(running), None)
@@ -691,17 +697,6 @@ class Session:
         #: answers to questions about subsets
         self.answers = Answers(self._held, found.settings_["criterion"], self._units())
         self._models = None
-
-    def _bounds(self) -> dict[str, Foreign]:
-        """Constraints on a search: what is pinned, struck and grouped."""
-        state = self.state
-        free = [group for group in state.groups if not state.struck.intersection(group)]
-        groups = [self._keys(group) for group in free] or None
-        return {
-            "keep": self._keys(sorted(state.pinned)),
-            "forbid": self._keys(sorted(state.struck)),
-            "feature_groups": groups,
-        }
 
     def _end_search(self) -> None:
         """The rows are needed for something else: a search under way is given up."""

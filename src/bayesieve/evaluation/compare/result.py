@@ -189,7 +189,19 @@ def _against(found: "Comparison") -> str:
     mine = [each for each in found.versus if each.one == best and each.other not in found.best]
     pairs = len(found.versus)
     if len(found.sets) > 1 and len(found.sets) < sets_needed(pairs, found.alpha):
-        return _too_few(found, mine)
+        # No test over so few sets can find anything: what the folds of each set say.
+        need = sets_needed(pairs, found.alpha)
+        better = [
+            f"{v.other} on {v.clear_wins} of {len(found.sets)} (worse on {v.clear_losses})"
+            for v in mine
+            if v.clear_wins or v.clear_losses
+        ]
+        told = f"more than chance better than {listed(better)}" if better else ""
+        return (
+            f"{len(found.sets)} sets are too few to test that: a signed-rank test of "
+            f"{len(found.ranked)} methods needs {need}. Within the sets, by their folds, "
+            f"{best} is {told or 'not distinguishable from any'}."
+        )
     clear = [f"{v.other} ({chance(v.p_holm)})" for v in mine if v.p_holm < found.alpha]
     unclear = [f"{v.other} ({chance(v.p_holm)})" for v in mine if v.p_holm >= found.alpha]
     said = []
@@ -198,24 +210,6 @@ def _against(found: "Comparison") -> str:
     if unclear:
         said.append(f"{'it' if clear else 'It'} may be chance against {listed(unclear)}")
     return "; ".join(said) + "."
-
-
-def _too_few(found: "Comparison", mine: "list[Versus]") -> str:
-    """No test over so few sets can find anything: what the folds of each set say."""
-    need = sets_needed(len(found.versus), found.alpha)
-    clear = [
-        f"{v.other} on {v.clear_wins} of {len(found.sets)} (worse on {v.clear_losses})"
-        for v in mine
-        if v.clear_wins or v.clear_losses
-    ]
-    told = (
-        f"more than chance better than {listed(clear)}" if clear else "not distinguishable from any"
-    )
-    return (
-        f"{len(found.sets)} sets are too few to test that: a signed-rank test of "
-        f"{len(found.ranked)} methods needs {need}. Within the sets, by their folds, "
-        f"{found.best[0]} is {told}."
-    )
 
 
 def how_tested(found: "Comparison") -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...checks import Array, plain_value
+from ...checks import plain_value
 from ...data.columns import encode, is_missing, to_codes
 from ...data.result import Section
 from ...data.series import SeriesTable, read_series_table
@@ -148,19 +148,18 @@ def _signals(
             fired = {j: spans[name] for j, name in names.items() if spans[name]}
         length = max(values[0].size for values in series.values)
         step = max(1, length // _MOST_POINTS)
+        ends = None
+        if series.times is not None:  # when the first and the last point were taken
+            times = series.times[0]
+            ends = [str(plain_value(time)) for time in (*times[:1], *times[-1:])]
         found[int(i)] = {
             "points": [_points(values[0][::step]) for values in series.values],  # of each channel
             "step": step,
             "length": length,
-            "times": None if series.times is None else _ends(series.times[0]),
+            "times": ends,
             "fired": fired,
         }
     return found
-
-
-def _ends(times: Array) -> list[str]:
-    """When the first and the last point were taken."""
-    return [str(plain_value(times[i])) for i in (0, -1)] if len(times) else []
 
 
 def _points(values: NDArray[np.float64]) -> list[float | None]:
