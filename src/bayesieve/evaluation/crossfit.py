@@ -193,12 +193,10 @@ class Refits:
         table = self.table_after(
             read.rows[at] if repeats is None else np.repeat(read.rows[at], repeats)
         )
-        model = self.procedure.base_model()
+        model = fresh_copy(self.last, seed) if choose else self.procedure.base_model()
         if choose:  # rows that `validation` names are named anew, among these
             among = validation_among(self.last.validation, read.rows[at], self.n_rows)
-            model = fresh_copy(self.last, seed).set_params(validation=among)
-        if choose and not alone:
-            model.set_params(n_jobs=1)
+            model.set_params(validation=among, n_jobs=model.n_jobs if alone else 1)
         if adapt is not None:
             model.set_params(**adapt(table))
         if self._pipeline is None:
