@@ -1,7 +1,6 @@
 """`explain_model`: log-ratios of every value, the counts behind them, and importances."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import ClassVar, TypeAlias, TypeVar
@@ -103,12 +102,9 @@ class FeatureEvidence:
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
-        found = []
-        for i, row in enumerate(self.terms):
-            impossible = self.beside is not None and row[k] == row[other] == -np.inf
-            mine = self.beside[i] if impossible and self.beside is not None else row
-            found.append(mine[k] - mine[other])
-        return found
+        both = zip(self.terms, self.beside or self.terms, strict=True)
+        rows = (left if row[k] == row[other] == -np.inf else row for row, left in both)
+        return [row[k] - row[other] for row in rows]
 
     def intervals(self, k: int, other: int) -> list[tuple[float, float] | None]:
         """Between what the log-ratio of each value lies, at 90 %; None where nothing tells."""
@@ -281,7 +277,9 @@ class ModelExplanation(Result):
             for k, value in enumerate(self.classes):
                 best = _most_telling(each.terms, k)
                 if best is not None:
-                    said.append(f"{_short(each.values[best])} speaks for {value}")
+                    at = each.values[best]
+                    shown = f"{at:.4g}" if isinstance(at, float) else f"{at}"
+                    said.append(f"{shown} speaks for {value}")
             if name in self.stands_for:
                 said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
@@ -356,12 +354,22 @@ def explain_model(
     if fitted.labelled and label is None:
         label = known[0]
     problem = fitted.problems[0 if label is None else known.index(label)]
+    features, weighting = (
+        [_supported(problem, j) for j in range(len(problem.specs))],
+        problem.weighting,
+    )
+    if weighting is not None:  # columns with their weights, and pairs of columns behind them
+        for j, line in enumerate(weighting.weights):
+            weights = (line / WEIGHT_STEPS).tolist()
+            source = {**features[j].source, "weights": weights, "alone": weighting.has(j)}
+            features[j] = replace(features[j], source=source)
+        features += [_pair_evidence(problem, pair) for pair in weighting.pairs]
     return ModelExplanation(
         label,
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        _weighted_features(problem, [_supported(problem, j) for j in range(len(problem.specs))]),
+        features,
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),
@@ -487,8 +495,16 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
     spec, column = problem.specs[j], problem.columns[j]
     with np.errstate(all="ignore"):
         bells = column.model.bells(column.statistics, column.grid, column.settings)
-    if bells is None:
-        return _divergence_over_values(problem, j, weight)
+    if bells is None:  # no closed form: over the values seen, or points between their ends
+        assert spec.distinct is not None
+        points = spec.distinct
+        if points.size != spec.n_distinct:
+            points = np.linspace(points[0], points[-1], _FINE)
+        if not points.size:
+            return [0.0] * len(problem.classes)
+        terms = _continuous_terms(problem, j, points)
+        chances = np.exp(terms - terms.max(0))
+        return _divergence(chances / chances.sum(0), weight)
     found = []
     for k, mine in enumerate(bells):
         total = 0.0
@@ -502,20 +518,6 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
             total += float(np.exp(each.share) * (chances @ (terms[:, k] - others)))
         found.append(max(total, 0.0) if np.isfinite(total) else 0.0)
     return found
-
-
-def _divergence_over_values(problem: FittedProblem, j: int, weight: Floats) -> list[float]:
-    """Divergence without a closed form: over the values seen, or points between their ends."""
-    spec = problem.specs[j]
-    assert spec.distinct is not None
-    points = spec.distinct
-    if points.size != spec.n_distinct:
-        points = np.linspace(points[0], points[-1], _FINE)
-    if not points.size:
-        return [0.0] * len(problem.classes)
-    terms = _continuous_terms(problem, j, points)
-    chances = np.exp(terms - terms.max(0))
-    return _divergence(chances / chances.sum(0), weight)
 
 
 def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[Floats, Floats]:
@@ -580,10 +582,6 @@ def _most_telling(terms: list[list[float]], k: int) -> int | None:
     ahead = [row[k] - max(row[:k] + row[k + 1 :]) for row in terms]
     known = [(a, -i) for i, a in enumerate(ahead) if a == a and a > 0]
     return -max(known)[1] if known else None
-
-
-def _short(value: Value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- Numbers on a grid -----------------------------------------------------------------------------
@@ -716,21 +714,6 @@ def _average_evidence(terms: Floats, counts: Floats, weight: Floats) -> list[flo
 
 
 # -- Weighted terms --------------------------------------------------------------------------------
-
-
-def _weighted_features(
-    problem: FittedProblem, columns: Sequence[FeatureEvidence]
-) -> list[FeatureEvidence]:
-    """Columns with their weights, and pairs of columns behind them."""
-    weighting = problem.weighting
-    if weighting is None:
-        return list(columns)
-    found: list[FeatureEvidence] = []
-    for each, line in zip(columns, weighting.weights, strict=True):
-        weights = (line / WEIGHT_STEPS).tolist()
-        source = {**each.source, "weights": weights, "alone": weighting.has(len(found))}
-        found.append(replace(each, source=source))
-    return [*found, *(_pair_evidence(problem, pair) for pair in weighting.pairs)]
 
 
 def speaks(source: Source) -> bool:
