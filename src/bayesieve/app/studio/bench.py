@@ -511,6 +511,8 @@ class Bench:
     def hold_saved(self, session: Session) -> None:
         """Take over the session of a project."""
         about = dict(session.about)
+        with self._lock:
+            self.wish = None  # that of the session before is not this one's
         self.hold(session, saved(session), about.get("target") or None)
         with self._lock:
             if self.table is not None and self.table.aside:
