@@ -8,11 +8,11 @@ along its ranks as well.  All are fitted at once, from integer sums by code that
 of the rows.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import prod
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -90,7 +90,7 @@ class Form:
     @property
     def n_codes(self) -> int:
         """Codes that say something."""
-        return prod(self.sizes)
+        return math.prod(self.sizes)
 
     def line(self, axis: int) -> Floats:
         """The ranks of one column at every code."""
@@ -412,8 +412,9 @@ _LEAST_GAIN = 1e-3
 # Constants are drawn to where they are by this much a row.
 _CONSTANT_RIDGE = 1e-3
 
-# Gains of which one is less than the other by no more than this share cannot be told apart.
-_ALIKE = 0.1
+# Gains that differ by no more than this many standard deviations of the larger one cannot be told
+# apart.  A gain is half the square of a normal value: its standard deviation is sqrt(2 gain).
+_ALIKE = 0.5
 
 # While terms are looked for, corrections are fitted by so many steps; a term without weight stays
 # if it is corrected by more than this, in nat.
@@ -911,7 +912,7 @@ class TermObjective:
         gained = each + price * sizes[units]
         most = float(gained[best])
         if not self.is_late:
-            near = np.flatnonzero(gained >= (1 - _ALIKE) * most)
+            near = np.flatnonzero(gained >= most - _ALIKE * math.sqrt(2 * most))
             best = int(near[self._alone[units[near]].argmax()])
         # What is told is the most, so that where a path ends hangs on its price alone.
         return int(units[best]), most
