@@ -70,8 +70,8 @@ class FeatureEvidence:
         ``components`` (share, mean, sd) where it has several.  For one on a grid: the ``median``
         of each class, ``cuts`` between the intervals, and the ``density`` that was chosen, where
         there was a choice.  For any: ``missing``, rows of each class without a value; in a model
-        of weights, its ``weights``.  For a pair: ``names`` of its columns, and values of the
-        ``first`` and the ``second`` in words.
+        of weights, its ``weights``, and what was ``added`` to what counts say, in nat.  For a pair:
+        ``names`` of its columns, and values of the ``first`` and the ``second`` in words.
     rows : list of lists of float, or None
         How many training rows of each class stand behind each value: those with it; of densities,
         as many as would tell a share as well.  None where nobody knows (of mixtures, say).
@@ -106,6 +106,15 @@ class FeatureEvidence:
         rows = (left if row[k] == row[other] == -np.inf else row for row, left in both)
         return [row[k] - row[other] for row in rows]
 
+    def counted(self, k: int, other: int) -> list[float]:
+        """Log-ratio of each value as counts say it, before the other terms corrected it."""
+        added = None if self.support is None else self.support.added
+        if added is None:
+            return self.ratios(k, other)
+        return [
+            r - float(a[k] - a[other]) for r, a in zip(self.ratios(k, other), added, strict=False)
+        ]
+
     def intervals(self, k: int, other: int) -> list[tuple[float, float] | None]:
         """Between what the log-ratio of each value lies, at 90 %; None where nothing tells."""
         if self.support is None:
@@ -124,6 +133,8 @@ class CellEvidence(Result):
     target, against : the two classes.
     feature, value : of each cell.
     times : how many times as likely the value makes the target.
+    counted : the same as counts alone say it; beside the other terms of a weighted model another
+        number foretells better.
     low, high : between what that lies, at 90 %; None where nothing tells.
     rows : training rows of the two classes behind it; of densities, as many as tell a share as
         well.
@@ -135,9 +146,9 @@ class CellEvidence(Result):
     >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
     >>> print(explain_model(NaiveBayes().fit(X, y)).cells().to_text())
     b rather than a, and between what that lies at 90 %
-    feature  value  times as likely        low      high  rows
-    x0           0               11     3.4636    142.27    10
-    x0           1         0.090909  0.0070287   0.28872    10
+    feature  value  times as likely  by counts        low     high  rows
+    x0           0               11         11     3.4636   142.27    10
+    x0           1         0.090909   0.090909  0.0070287  0.28872    10
     """
 
     target: Value
@@ -145,6 +156,7 @@ class CellEvidence(Result):
     feature: list[str]
     value: list[Value]
     times: list[float]
+    counted: list[float]
     low: list[float | None]
     high: list[float | None]
     rows: list[float | None]
@@ -154,6 +166,7 @@ class CellEvidence(Result):
         "feature": "feature",
         "value": "value",
         "times as likely": "times",
+        "by counts": "counted",
         "low": "low",
         "high": "high",
         "rows": "rows",
@@ -237,15 +250,16 @@ class ModelExplanation(Result):
             The second and the first class by default.
         """
         k, other = self._pair(target, against)
-        found: list[tuple[str, Value, float, float | None, float | None, float | None]] = []
+        found: list[tuple[str, Value, float, float, float | None, float | None, float | None]] = []
         for each in self.features:
             rows = each.rows or [[]] * len(each.values)
-            told = each.values, each.ratios(k, other), each.intervals(k, other), rows
-            for value, ratio, within, behind in zip(*told, strict=True):
+            said = each.ratios(k, other), each.counted(k, other), each.intervals(k, other)
+            for value, ratio, counted, within, behind in zip(each.values, *said, rows, strict=True):
                 low, high = (None, None) if within is None else map(self._times, within)
                 n = behind[k] + behind[other] if behind else None
-                found.append((each.feature, value, self._times(ratio), low, high, n))
-        columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 6
+                both = self._times(ratio), self._times(counted)
+                found.append((each.feature, value, *both, low, high, n))
+        columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 7
         return CellEvidence(self.classes[k], self.classes[other], *columns)
 
     def _times(self, ratio: float) -> float:
@@ -362,6 +376,9 @@ def explain_model(
         for j, line in enumerate(weighting.weights):
             weights = (line / WEIGHT_STEPS).tolist()
             source = {**features[j].source, "weights": weights, "alone": weighting.has(j)}
+            support = features[j].support
+            if support is not None and support.added is not None:
+                source["added"] = support.added.round(4).tolist()
             features[j] = replace(features[j], source=source)
         features += [_pair_evidence(problem, pair) for pair in weighting.pairs]
     return ModelExplanation(
