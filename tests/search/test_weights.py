@@ -160,7 +160,8 @@ def test_of_gains_that_cannot_be_told_apart_the_largest_alone_is_taken():
         gains = greedy.gains(every)
         gains[taken] = -np.inf
         alone = gains.copy() if alone is None else alone
-        unsure = np.sqrt(2 * max(gains.max(), 0)) / 2
+        most = max(gains.max(), 0)
+        unsure = min(most / 10, np.sqrt(2 * most) / 2)
         near = [j for j in every if gains[j] >= gains.max() - unsure]
         wanted = max(near, key=lambda j: (alone[j], -j))
         state = next(walk, None)

@@ -412,9 +412,9 @@ _LEAST_GAIN = 1e-3
 # Constants are drawn to where they are by this much a row.
 _CONSTANT_RIDGE = 1e-3
 
-# Gains that differ by no more than this many standard deviations of the larger one cannot be told
-# apart.  A gain is half the square of a normal value: its standard deviation is sqrt(2 gain).
-_ALIKE = 0.5
+# Gains cannot be told apart that differ by no more than a tenth, nor by more than half a standard
+# deviation: a gain is half the square of a normal value, so that its deviation is sqrt(2 gain).
+_ALIKE, _UNSURE = 0.1, 0.5
 
 # While terms are looked for, corrections are fitted by so many steps; a term without weight stays
 # if it is corrected by more than this, in nat.
@@ -912,7 +912,8 @@ class TermObjective:
         gained = each + price * sizes[units]
         most = float(gained[best])
         if not self.is_late:
-            near = np.flatnonzero(gained >= most - _ALIKE * math.sqrt(2 * most))
+            unsure = min(_ALIKE * most, _UNSURE * math.sqrt(2 * most))
+            near = np.flatnonzero(gained >= most - unsure)
             best = int(near[self._alone[units[near]].argmax()])
         # What is told is the most, so that where a path ends hangs on its price alone.
         return int(units[best]), most
