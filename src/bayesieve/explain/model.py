@@ -146,9 +146,9 @@ class CellEvidence(Result):
     >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
     >>> print(explain_model(NaiveBayes().fit(X, y)).cells().to_text())
     b rather than a, and between what that lies at 90 %
-    feature  value  times as likely  by counts        low     high  rows
-    x0           0               11         11     3.4636   142.27    10
-    x0           1         0.090909   0.090909  0.0070287  0.28872    10
+    feature  value  times as likely        low      high  rows
+    x0           0               11     3.4636    142.27    10
+    x0           1         0.090909  0.0070287   0.28872    10
     """
 
     target: Value
@@ -171,6 +171,13 @@ class CellEvidence(Result):
         "high": "high",
         "rows": "rows",
     }
+
+    def to_columns(self) -> Columns:
+        """One row a cell; what counts say stands beside only where it is something else."""
+        columns = super().to_columns()
+        if self.counted == self.times:
+            del columns["by counts"]
+        return columns
 
     def caption(self) -> str:
         """Which classes are compared."""
