@@ -131,7 +131,7 @@ class Settings(OptionTable):
     )
     preset: str | None = option(
         None,
-        "'few' (at most 10 terms), 'balanced' or 'accurate'.",
+        "'few' (at most 8 terms), 'balanced' (18) or 'accurate' (60).",
         _LEARN,
         names=lambda: PRESETS,
         only=True,
