@@ -1,15 +1,15 @@
 """What a single value may do to a decision, and how many rows stand behind it.
 
-`python evidence.py --data FOLDER [--peers PYTHON] [--rows 100]`; the folder may be named by
-BAYESIEVE_DATA.  On ten sets a model learns four fifths of the rows.  Then every numeric column of
-some of the other rows is set to the 0, 0.1, 99.9 and 100 % points of the training rows, and beyond
-them by their range.  Printed for each method: the share of those rows whose decision flips, the
-mean and the largest jump of the log-odds between the two classes that were most probable; of our
-models the largest factor of a column behind which fewer than 5 training rows stand, and the share
-of flips by values that have such a factor.  Rows behind a factor are counted here, without the
-package: rows of the stretch of the column, around the value, that says as much.  Of two classes
-what the one has over the other counts; of more what is said of either of the two against all
-classes together, as far as few rows say it.
+`python evidence.py --data FOLDER [--peers PYTHON] [--rows 100] [--only METHOD ...]`; the folder may
+be named by BAYESIEVE_DATA. On ten sets a model learns four fifths of the rows. Then every numeric
+column of some of the other rows is set to the 0, 0.1, 99.9 and 100 % points of the training rows,
+and beyond them by their range. Printed for each method: the share of those rows whose decision
+flips, the mean and the largest jump of the log-odds between the two classes that were most
+probable; of our models the largest factor of a column behind which fewer than 5 training rows
+stand, and the share of flips by values that have such a factor. Rows behind a factor are counted
+here, without the package: rows of the stretch of the column, around the value, that says as much.
+Of two classes what the one has over the other counts; of more what is said of either of the two
+against all classes together, as far as few rows say it.
 """
 
 import argparse
@@ -141,14 +141,18 @@ def main():
     parser.add_argument("--data", default=os.environ.get("BAYESIEVE_DATA"))
     parser.add_argument("--peers", help="python of the environment of the peers")
     parser.add_argument("--rows", type=int, default=100, help="test rows that are changed")
+    parser.add_argument("--only", nargs="*", help="names of methods")
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS)
     given = parser.parse_args()
     os.environ["BAYESIEVE_DATA"] = given.data
     warnings.simplefilter("ignore")
     totals = {}
-    for name in SETS:
+    for name in given.sets:
         X, y, asked = table(name)
         asked = asked[: given.rows]
         for method, model in methods(given.peers).items():
+            if given.only and method not in given.only:
+                continue
             model.fit(X, y)
             few = factors(model, X)
             most = np.exp(max(few.values(), default=0.0))
@@ -157,7 +161,11 @@ def main():
             show(name, method, found)
     for method, found in totals.items():
         flips, by_few, mean, largest, most = np.array(found).T
-        show("ten sets", method, (*np.mean([flips, by_few, mean], 1), largest.max(), most.max()))
+        show(
+            f"{len(given.sets)} sets",
+            method,
+            (*np.mean([flips, by_few, mean], 1), largest.max(), most.max()),
+        )
 
 
 def show(name, method, found):

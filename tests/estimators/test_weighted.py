@@ -122,7 +122,7 @@ def test_a_model_explains_its_pairs(fitted):
 def test_files_hold_weights_and_pairs(fitted):
     X, _, model = fitted
     data = json.loads(json.dumps(model_to_dict(model)))
-    assert data["version"] == 4
+    assert data["version"] == 7
     again = model_from_dict(data)
     used = X.columns[model.support_]
     assert (again.predict_proba(X[used]) == model.predict_proba(X)).all()

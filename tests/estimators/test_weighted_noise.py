@@ -66,8 +66,11 @@ KINDS = {
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_noise_in_many_columns_and_rare_classes():
-    """Kept in at most one of twenty tables, and never worse than the shares by 2 %."""
-    total, fits, worst = 0, 0, {}
+    """Kept in at most one of twenty tables; on new rows .5 % worse than the shares in the mean.
+
+    Where something is kept by chance, of 100 rows or of 10 in a class, that table loses far more.
+    """
+    total, fits, lost = 0, 0, []
     for kind, make in KINDS.items():
         for n_columns in (20, 1000) if "levels" not in kind else (20,):
             for n_rows in (100, 500, 2000):
@@ -86,10 +89,9 @@ def test_noise_in_many_columns_and_rare_classes():
                         prior = np.bincount(y[:n_rows]) / n_rows
                         fresh = y[n_rows:]
                         mine = model.predict_proba(X[n_rows:])[np.arange(FRESH), fresh]
-                        excess = np.log(mine).mean() / np.log(prior[fresh]).mean() - 1
-                        cell = kind, n_columns, n_rows, share
-                        worst[cell] = max(worst.get(cell, 0.0), excess)
+                        lost.append(np.log(mine).mean() / np.log(prior[fresh]).mean() - 1)
                     total, fits = total + kept, fits + 10
+                    cell = kind, n_columns, n_rows, share
                     assert binom.sf(kept - 1, 10, 0.05) > 0.01, (cell, kept)
     assert binom.sf(total - 1, fits, 0.05) > 0.01, (total, fits)
-    assert max(worst.values()) <= 0.02, worst
+    assert np.mean(lost) <= 0.005, (total, fits, np.mean(lost), np.max(lost))

@@ -21,7 +21,7 @@ def same(one, other):
 
 
 def close(one, other):
-    """Numbers agree where their mid-ranks are at most an eighth of the known rows apart."""
+    """Numbers agree where their mid-ranks are at most an eighth of the rows apart that depart."""
     ranks = []
     for column in (one, other):
         known = column[column == column]
@@ -30,10 +30,16 @@ def close(one, other):
             np.array([2 * b + (known == v).sum() for b, v in zip(below, column, strict=True)])
         )
     n_one, n_other = (int((column == column).sum()) for column in (one, other))
+    counts = [np.unique(column[column == column], return_counts=True)[1] for column in (one, other)]
+    shares = [
+        Fraction(int(each.sum() - each.max(initial=0)), max(int(each.sum()), 1)) for each in counts
+    ]
+    reach = min(shares) / 8
     missing = (one != one) & (other != other)
     known = (one == one) & (other == other)
     apart = np.abs(ranks[0] * n_other - ranks[1] * n_one)
-    return missing | (known & (8 * apart <= 2 * n_one * n_other))
+    most = 2 * n_one * n_other * reach
+    return missing | (known & (apart * most.denominator <= most.numerator))
 
 
 def usual(column):
@@ -117,10 +123,17 @@ def test_families_of_numbers_are_those_of_the_definition(seed, n_rows, missing, 
     assert found.leader.tolist() == slow_families(list(X.T), *exact, full, close)
 
 
-def test_mostly_zeros_are_no_twins_because_of_them():
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.12, 0.5])
+@pytest.mark.parametrize("gap", [0.0, np.nan])
+def test_mostly_zeros_are_no_twins_because_of_them(share, gap):
     rng = np.random.default_rng(0)
-    X = np.where(rng.random((1000, 3)) < 0.03, rng.random((1000, 3)), 0.0)
+    X = np.where(rng.random((1000, 3)) < share, rng.random((1000, 3)) + 0.1, 0.0)
     assert find_families(X).leader.tolist() == [0, 1, 2]
+    # Nor are those whose amounts stand in the same rows, unless the amounts agree.
+    amounts = rng.random(1000) + 0.1
+    some = rng.random(1000) < share
+    X = np.column_stack([amounts, 1.2 - amounts, rng.random(1000) + 0.1, np.exp(3 * amounts)])
+    assert find_families(np.where(some[:, None], X, gap)).leader.tolist() == [0, 1, 2, 0]
 
 
 def test_radius_perimeter_and_area_are_one_thing():

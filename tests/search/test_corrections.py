@@ -242,6 +242,37 @@ def test_terms_tell_counts_and_corrections():
     assert "by counts" not in explain_model(plain).cells().to_columns()
 
 
+def test_readers_that_know_no_corrections_refuse_the_file():
+    X, y = numbers()
+    found = [WeightedNaiveBayes(corrections=given).fit(X, y) for given in (False, ALWAYS)]
+    assert [model_to_dict(model)["version"] for model in found] == [4, 7]
+
+
+def test_terms_of_labels_apart_say_whose_they_are():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (300, 4)), columns=list("abcd"))
+    Y = pd.DataFrame({"one": X["a"] ^ (rng.random(300) < 0.1), "two": X["b"] & X["c"]})
+    apart = WeightedNaiveBayes(shared_terms=False).fit(X, Y)
+    said = {}
+    for term in apart.terms_:
+        said.setdefault(term["label"], []).append(term["name"])
+    assert [len(part) for part in apart.weights_] == [len(said["one"]), len(said["two"])]
+    assert said["one"][0] == "a"
+    assert "label" not in WeightedNaiveBayes().fit(X, Y).terms_[0]
+
+
+def test_a_column_named_like_a_pair_tells_its_own_values():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (400, 3)), columns=["a", "b", "a x b"])
+    y = ((X["a"] ^ X["b"]) + X["a x b"] + (rng.random(400) < 0.1) > 1).astype(int)
+    model = WeightedNaiveBayes(pairs=True, price=1.0).fit(X, y)
+    names = [(term["name"], len(term["columns"])) for term in model.terms_]
+    assert {("a x b", 1), ("a x b", 2)} <= set(names)
+    lines = explain_model(model).to_text().splitlines()
+    told = [line.split("a x b: ")[1] for line in lines if "  a x b: " in line]
+    assert sorted(" and " in each for each in told) == [False, True]
+
+
 def test_a_monotone_column_is_not_corrected():
     X, y = numbers(n_classes=2)
     model = WeightedNaiveBayes(corrections=ALWAYS, monotone={"other": 1}, price=0.5).fit(X, y)

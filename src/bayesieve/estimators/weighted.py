@@ -219,7 +219,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     smoothing : float > 0, default=1.0
         Pseudo-count of every level.
     priors : None, "uniform" or array-like of shape (n_classes,), default=None
-        Class probabilities; the constants b move by their log-ratio to those of the rows.
+        Class probabilities; the constants b, multiples of 1/64, move by their log-ratio to those of
+        the rows.
     class_weight : None, "balanced" or mapping, default=None
         Weight of each class in the counts and the likelihood.
     keep, forbid : list, default=()
@@ -275,7 +276,8 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         (by class), ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
         line of a column's is what a missing value says) and ``rows`` (training rows of each class
         behind each entry of it; of densities, as many as tell a share as well) and ``correction``
-        (what is added to the weighted table; None: nothing); with labels, lists of them.
+        (what is added to the weighted table; None: nothing); with labels, lists of them, and where
+        labels have terms of their own, ``label`` says whose a term is.
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : Path
@@ -502,6 +504,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         """Terms in the order in which they entered."""
         check_is_fitted(self, "path_")
         found, read = [], np.flatnonzero(self.support_).tolist()
+        apart = len(self._labels) > 0 and not self.shared_terms
         for each, path in zip(self._fits, self._paths, strict=True):
             state = path.states[path.chosen]
             models = [self.estimator_.fitted_.problems[problem] for problem in each.problems]
@@ -527,6 +530,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                         "table": tables if self._labels else tables[0],
                         "rows": rows if self._labels else rows[0],
                         "correction": corrections if self._labels else corrections[0],
+                        **({"label": self._labels[each.problems[0]]} if apart else {}),
                     }
                 )
         return found

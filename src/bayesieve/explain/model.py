@@ -278,23 +278,31 @@ class ModelExplanation(Result):
 
         Over all classes, importances count by the share of each class among the rows.
         """
+        names = [each.feature for each in self.features]
+        found = [*zip(names, self._importances(target), strict=True)]
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def _importances(self, target: Value | None) -> list[float]:
+        """Of each feature; over all classes by the share of each class among the rows."""
         total = max(sum(self.class_count), 1e-300)
         share = [count / total for count in self.class_count]
         if target is not None:
             at = position_of(self.classes, "target", target, 0)
             share = [float(k == at) for k in range(len(self.classes))]
-        found = []
-        for each in self.features:
-            parts = [s * i for s, i in zip(share, each.importance, strict=True) if s]
-            found.append((each.feature, sum(parts)))
-        return sorted(found, key=lambda pair: -pair[1])
+        return [
+            sum(s * i for s, i in zip(share, each.importance, strict=True) if s)
+            for each in self.features
+        ]
 
     def to_text(self) -> str:
         """One line a feature: its importance, and what speaks most for each class."""
         lines = []
-        by_name = {each.feature: each for each in self.features}
-        for name, importance in self.ranked():
-            each, said = by_name[name], []
+        # Not by name: a column may be named as a pair is.
+        ranked = sorted(
+            zip(self._importances(None), self.features, strict=True), key=lambda pair: -pair[0]
+        )
+        for importance, each in ranked:
+            name, said = each.feature, []
             for k, value in enumerate(self.classes):
                 best = _most_telling(each.terms, k)
                 if best is not None:

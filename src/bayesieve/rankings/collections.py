@@ -36,12 +36,12 @@ from .families import (
     MISSING,
     PARTS,
     PLACE,
-    REACH,
     TEXT,
     WHOLE,
     Families,
     Nearness,
     ranks_of,
+    reach_of,
 )
 from .greedy import MIFS, MRMR, LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
@@ -204,7 +204,12 @@ def find_remote_families(
     held = table.given.hold(table.given.comparable(MISSING, PARTS))  # values, or parts of columns
     columns = _Compared(held, tuple(alone))
     most, rare = nearness.most(held.n_rows), nearness.rare
-    reach = np.where(columns.kinds == PLACE, REACH, 0)
+    reach = np.array(
+        [
+            reach_of(np.asarray(counts).astype(np.int64)) if kind == PLACE else 0
+            for kind, counts in zip(columns.kinds, held.totals, strict=True)
+        ]
+    )
     twins = RemoteDifferences(held, columns.meanings, reach, most)
     departures = twins.departures()
     leader = np.arange(len(table.names))

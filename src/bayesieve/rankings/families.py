@@ -16,15 +16,14 @@ from ..data.tables import RawTable, Table, read_table
 #: What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
 WHOLE, TEXT, PLACE = 0, 1, 2
 
-#: Numbers that are not small and whole agree where their ranks, on a grid of so many values, are
-#: at most an eighth of the rows apart.
+#: Numbers that are not small and whole agree by their ranks, on a grid of so many values.
 PARTS = MOST_CODES
 
 # Ranks are whole numbers up to this one; what is missing is far from all of them.
 _ALL, _NOWHERE = 1 << 24, -(1 << 30)
 
-#: How far apart the ranks of numbers may be that agree.
-REACH = _ALL // 8
+# Ranks of numbers that agree are at most one of so many parts apart.
+_NEAR = 8
 
 #: The code of a missing value beside small whole numbers and parts.
 MISSING = 255
@@ -163,7 +162,9 @@ def find_families(
     X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
         Whole numbers from 0 to 254 and texts agree where they are equal.  Other numbers agree where
         their ranks are at most an eighth of the rows apart, whatever their units: radius and area
-        of a circle are one thing.  A missing value agrees with a missing one.
+        of a circle are one thing.  Rows count that have a value, and not the column's most frequent
+        one: of amounts that are mostly 0, an eighth of the others.  Small whole numbers and other
+        numbers are not compared.  A missing value agrees with a missing one.
     agreement : float, default=0.98
         Least share of the rows on which near-twins agree.
     jaccard : float, default=0.9
@@ -200,13 +201,14 @@ def find_in_table(
     from .kernels.families import lead, lead_by_rank, pack_codes
 
     n_columns, n_words = len(table.names), -(-table.n_rows // 64)
-    kinds, usual, departs, n_planes = np.zeros((4, n_columns), np.int64)
+    kinds, usual, departs, n_planes, reach = np.zeros((5, n_columns), np.int64)
     bits, places, ranks = [], {}, np.empty((n_columns, MISSING + 1), np.int64)
     for j, (kind, codes) in enumerate(_coded_columns(table)):
         kinds[j] = kind
         if kind == PLACE:
             counts = np.bincount(codes, minlength=MISSING + 1)
             usual[j], ranks[j], places[j] = counts.argmax(), ranks_of(counts), codes
+            reach[j] = reach_of(counts)
             continue
         n_codes = int(codes.max(initial=0)) + 1
         words = np.zeros((1 + (n_codes - 1).bit_length(), n_words), np.uint64)
@@ -240,7 +242,7 @@ def find_in_table(
     if numbers.size:
         codes = np.stack([places[j] for j in numbers.tolist()])
         found = np.empty(numbers.size, np.int64)
-        lead_by_rank(codes, ranks[numbers], usual[numbers], REACH, most, share, found)
+        lead_by_rank(codes, ranks[numbers], usual[numbers], reach[numbers], most, share, found)
         leader[numbers] = numbers[found]
     return Families(tuple(table.names), leader)
 
@@ -255,13 +257,27 @@ def ranks_of(counts: Ints) -> Ints:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.rankings.families import REACH, ranks_of
-    >>> (ranks_of(np.array([5, 1, 4, 2]))[:-1] / REACH).round(1).tolist()
-    [2.0, 4.4, 6.4]
+    >>> from bayesieve.rankings.families import ranks_of, reach_of
+    >>> counts = np.array([5, 1, 4, 2])
+    >>> (ranks_of(counts)[:-1] / reach_of(counts)).round(1).tolist()
+    [4.0, 8.8, 12.8]
     """
     known = counts[:-1]
     ranks = (2 * np.cumsum(known) - known) * _ALL // max(2 * int(known.sum()), 1)
     return np.append(ranks, _NOWHERE)
+
+
+def reach_of(counts: Ints) -> int:
+    """How far apart ranks may be that agree: an eighth of the rows off the most frequent value.
+
+    Parameters
+    ----------
+    counts : rows of each code; the last code is that of missing values.
+    """
+    known = counts[:-1]
+    n_known = int(known.sum())
+    # Ranks are rounded down, and so is this: an eighth to the dot is near enough.
+    return _ALL * (n_known - int(known.max(initial=0))) // max(_NEAR * n_known, 1) + 2
 
 
 def _exact(share: float) -> Fraction:

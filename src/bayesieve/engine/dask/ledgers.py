@@ -778,7 +778,7 @@ class RemoteDifferences:
 
     held: RemoteRows  #: where the rows are held
     meanings: Meanings  #: of the codes of each column
-    reach: Ints  #: of each column: meanings that are no further apart agree
+    reach: Ints  #: meanings that are no further apart agree; of two columns the lesser counts
     most: int  #: of columns that differ on more rows, nobody asks how
 
     def departures(self) -> Ints:
@@ -791,7 +791,8 @@ class RemoteDifferences:
         parts = []
         for at in range(0, first.size, _MOST_PAIRS):
             here = slice(at, at + _MOST_PAIRS)
-            pairs = narrow(first[here]), narrow(second[here]), narrow(self.reach[first[here]])
+            reach = np.minimum(self.reach[first[here]], self.reach[second[here]])
+            pairs = narrow(first[here]), narrow(second[here]), narrow(reach)
             asked = Message("compare", {"most": self.most}, (*self._columns(), *pairs))
             answers = self.held.ask(asked)
             parts.append(np.sum([answer.arrays[0] for answer in answers], axis=0))

@@ -49,8 +49,8 @@ __all__ = ["load_model", "model_from_dict", "model_schema", "model_to_dict", "sa
 FORMAT, VERSION = "bayesieve-model", 1
 
 # What readers of earlier versions would leave out: temperature, grids, weights and pairs, priors of
-# a place, rules for decisions.
-_CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED = 2, 3, 4, 5, 6
+# a place, rules for decisions, corrections.
+_CALIBRATED, _GRIDDED, _WEIGHTED, _PLACED, _DECIDED, _CORRECTED = 2, 3, 4, 5, 6, 7
 
 
 def save_model(model: Model | Pipeline, path: str | os.PathLike[str]) -> None:
@@ -177,6 +177,10 @@ def model_to_dict(model: Model | Pipeline) -> FileData:
         or any(weighting.priors is not None for weighting in weightings),
         _DECIDED: fitted.usual is not None
         or any(each.rule is not None for each in fitted.problems),
+        _CORRECTED: any(
+            each.corrections or any(pair.correction is not None for pair in each.pairs)
+            for each in weightings
+        ),
     }
     found: FileData = {
         "format": FORMAT,
@@ -208,13 +212,13 @@ def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"expected a file whose 'format' is {FORMAT!r}; this is none of ours.")
-    if data.get("version") not in range(VERSION, _DECIDED + 1):
+    if data.get("version") not in range(VERSION, _CORRECTED + 1):
         raise ValueError(
             f"the file has version {str(data.get('version'))[:20]}, this bayesieve reads version "
             f"{VERSION} ({_CALIBRATED}, of calibrated models; {_GRIDDED}, of numbers on a grid; "
             f"{_WEIGHTED}, of weighted ones; {_PLACED}, of those for a place of use; "
-            f"{_DECIDED}, of those with a rule for decisions). Update bayesieve, or save the model "
-            "again."
+            f"{_DECIDED}, of those with a rule for decisions; {_CORRECTED}, of corrected terms). "
+            "Update bayesieve, or save the model again."
         )
     try:
         file = check_model_data(data)

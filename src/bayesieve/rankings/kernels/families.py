@@ -255,7 +255,7 @@ def lead_by_rank(codes, ranks, usual, reach, most, share, leader):
     codes : columns x rows.
     ranks : of each column's codes.
     usual : each column's most frequent code.
-    reach : how far apart ranks may be that agree.
+    reach : of each column, how far apart ranks may be that agree; of two the lesser counts.
     most, share, leader : as in `lead`.
     """
     for mine in range(len(codes)):
@@ -263,7 +263,8 @@ def lead_by_rank(codes, ranks, usual, reach, most, share, leader):
         for other in range(mine):
             if leader[other] == other and _stand_alike(
                 codes[mine], ranks[mine], usual[mine],
-                codes[other], ranks[other], usual[other], reach, most, share,
+                codes[other], ranks[other], usual[other],
+                min(reach[mine], reach[other]), most, share,
             ):  # fmt: skip
                 leader[mine] = other
                 break
