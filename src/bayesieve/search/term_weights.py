@@ -40,7 +40,7 @@ LATE_FREEDOM = 0.64
 PAIR_SHARE = 0.25
 
 # No table changes by more than this, in nat.
-_MOST = 4.0
+_MOST = 8.0
 
 # On the way corrections are finer than in the end.
 _FINE_BITS = 20
