@@ -210,8 +210,10 @@ class Refits:
 
     def _copy(self, rows: Ints, seed: int, alone: bool) -> Foreign:
         """A copy for a table of these rows of X; those that `validation` names are named anew."""
-        among = validation_among(self.last.validation, rows, self.n_rows)
-        found = fresh_copy(self.last, seed).set_params(validation=among)
+        found = fresh_copy(self.last, seed)
+        if "validation" in found.get_params():
+            among = validation_among(self.last.validation, rows, self.n_rows)
+            found.set_params(validation=among)
         return found if alone else found.set_params(n_jobs=1)
 
     def can_fit(self, rows: Ints) -> bool:
@@ -221,7 +223,9 @@ class Refits:
         n_classes = np.unique(labels).size
         if not read.targets.labelled and n_classes < len(read.classes):
             return False
-        chooses = validation_among(self.last.validation, read.rows[rows], self.n_rows)
+        chooses = validation_among(
+            getattr(self.last, "validation", None), read.rows[rows], self.n_rows
+        )
         if not isinstance(chooses, np.ndarray):
             return True
         return bool(chooses.any()) and np.unique(labels[~chooses]).size == n_classes
