@@ -239,8 +239,6 @@ def whole_points(rows: CardRows, card: Card, ridge: float, most: int) -> PointCa
     system = System(rows, card.groups, ridge)
     point = system.point_of(card)
     n, m = rows.n_logits, system.size
-    if m == 1:
-        return PointCard((), UNIT, card.constants)
     form = system.curvature(system.look(point)[1])
     wanted = point.T.ravel()
     fixed = np.zeros(n * m, bool)
@@ -407,6 +405,8 @@ def finish(fit: CardFit, card: Card, ridge: float, most: int) -> PointCard:
     ridge : penalty on squared values.
     most : points of a line, at most.
     """
+    if not card.groups:
+        return PointCard((), UNIT, card.constants)
     settled, old, starts = settle_cuts(fit, card)
     again = CardFit(settled, ridge)
     values = again.obedient(again.refit(old.groups, old))
