@@ -189,7 +189,6 @@ class CardFit:
         shares = np.bincount(rows.labels, rows.weights, rows.n_classes)
         logs = np.log(np.maximum(shares, 0.5) / shares.sum())
         start = logs[1:] - logs[:1] if rows.n_classes == 2 else logs - logs.mean()
-        self.price = LINE_PRICE
         self._allowed = [j for j in range(len(rows.columns)) if j not in set(forbidden)]
         self._allowed = [j for j in self._allowed if (rows.seen[j] > 0).sum() > 1]
         start = np.rint(start * _ONE) / _ONE
@@ -293,22 +292,26 @@ class CardFit:
 
     def greedy(self, most: int, keep: Sequence[int] = ()) -> Iterator[Card]:
         """Cards of 0, 1, 2 ... lines."""
-        card, first = self.empty, True
+        card, first, waiting = self.empty, True, list(keep)
         yield card
-        waiting = list(keep)
         n_candidates = sum(int((self.rows.seen[j] > 0).sum()) - 1 for j in self._allowed)
+        allowed = list(self._allowed)
         while card.n_lines < most:
-            found = self.best_split(card, [waiting.pop(0)] if waiting else None)
+            found = self.best_split(card, [waiting.pop(0)] if waiting else allowed)
+            if found is None and waiting:
+                continue
             if found is None:
-                if waiting:
-                    continue
                 return
-            if not keep and found.gain < self.price + math.log(max(n_candidates, 1)) * first:
+            if not keep and found.gain < LINE_PRICE + math.log(max(n_candidates, 1)) * first:
                 return
-            first = False
-            card = self.refit(self.split(card, found), card)
-            card = self.swapped(card, keep, most if card.n_lines % 5 == 0 else _SWAPS)
-            card = self.obedient(card)
+            more = self.refit(self.split(card, found), card)
+            more = self.swapped(more, keep, most if more.n_lines % 5 == 0 else _SWAPS)
+            more = self.obedient(more)
+            if more.n_lines <= card.n_lines:
+                # What had to rise fell: the column has no more to say.
+                allowed = [j for j in allowed if j != found.column]
+                continue
+            card, first = more, False
             yield card
 
     def swapped(self, card: Card, keep: Sequence[int] = (), most: int = _SWAPS) -> Card:
