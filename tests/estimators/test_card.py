@@ -192,7 +192,7 @@ def test_it_goes_with_the_rest():
     assert decide(model, *table(200, 4), costs=[[0, 1], [5, 0]]).predict(X).shape == (300,)
     assert len(nested(ScoreCard(lines=3), X, y, cv=2).folds) == 2
     assert stability(ScoreCard(lines=3), X, y, n_resamples=2).selected.shape == (2, 5)
-    found = compare({"t": (X, y)}, ["card", "majority"], folds=2)
+    found = compare(["card", "majority"], {"t": (X, y)}, seeds=1, folds=2)
     assert found is not None
 
 
@@ -215,7 +215,7 @@ def test_bad_parameters_are_refused_in_words(parameters, words):
 
 def test_tables_that_no_page_holds_are_refused():
     X, y = table(120)
-    with pytest.raises(ValueError, match="at most 10 classes.*got 12"):
+    with pytest.raises(ValueError, match=r"at most 10 classes.*got 12"):
         ScoreCard().fit(X, np.arange(120) % 12)
     with pytest.raises(ValueError, match="a card for each label"):
         ScoreCard().fit(X, np.eye(3)[np.arange(120) % 3])

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..checks import Foreign
+from .card import card
 from .commands import datasets, explain, predict, rank, select
 from .demo import demo
 from .evaluate import calibrate, compare, decide, drift, nested, report, stability
@@ -181,6 +182,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "nested": nested,
     "stability": stability,
     "reproduce": reproduce,
+    "card": card,
     "signals": signals,
     "scores": scores,
     "studio": studio_command,

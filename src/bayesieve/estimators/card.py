@@ -27,7 +27,7 @@ from ..data.sample import (
     read_weights,
 )
 from ..data.tables import SparseTable, is_collection, keep_names
-from ..models.base import SCORE_BITS, Terms, Weighting, one_set
+from ..models.base import Terms, Weighting, one_set
 from ..models.columns import Summary, choose_models
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.log_ratios import column_ratios, weigh
@@ -300,7 +300,9 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         return tags
 
     @classmethod
-    def from_model(cls, model: ChosenColumns, X: object, y: object, **parameters: Any) -> "ScoreCard":
+    def from_model(
+        cls, model: ChosenColumns, X: object, y: object, **parameters: Any
+    ) -> "ScoreCard":
         """A card on the columns of a fitted model.
 
         Points are no translation of a model's tables: cut-offs, points and what one is worth are
@@ -546,7 +548,11 @@ def _spec_of(spec: ColumnSpec, part: PointColumn, rows: CardRows) -> ColumnSpec:
 
 def _by_class(points: Ints) -> Ints:
     """Points of every class: of two, the first has none."""
-    return np.column_stack([np.zeros(len(points), np.int64), points]) if points.shape[1] == 1 else points
+    return (
+        np.column_stack([np.zeros(len(points), np.int64), points])
+        if points.shape[1] == 1
+        else points
+    )
 
 
 def _fitted(

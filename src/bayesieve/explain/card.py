@@ -23,7 +23,8 @@ body { font: 16px/1.35 system-ui, sans-serif; color: #000; background: #fff; mar
 h1 { font-size: 1.5rem; margin: 0 0 .2rem } h2 { font-size: 1.1rem; margin: 1.1rem 0 .3rem }
 p { margin: .3rem 0 } .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; padding: .16rem .5rem; border-bottom: 1px solid #999; vertical-align: top }
+th, td { text-align: left; padding: .16rem .5rem; border-bottom: 1px solid #999;
+  vertical-align: top }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 tr.first td { border-top: 2px solid #000 } td.c { font-weight: 600 }
 td.p { font-weight: 700; font-size: 1.1rem } tr.none td { color: #444; font-weight: 400 }
@@ -298,7 +299,9 @@ def _sheet(card: "Card", title: str) -> bytes:
     else:
         every = f"${letters[0]}${total}:${letters[-1]}${total}"
         for letter in letters:
-            sheet[f"{letter}{chance}"] = f"=1/SUMPRODUCT(EXP({card.unit!r}*({every}-{letter}{total})))"
+            sheet[f"{letter}{chance}"] = (
+                f"=1/SUMPRODUCT(EXP({card.unit!r}*({every}-{letter}{total})))"
+            )
     for letter in letters:
         sheet[f"{letter}{chance}"].number_format = "0.0%"
     for letter, width in (("A", 24), ("B", 34), ("C", 8)):

@@ -195,7 +195,8 @@ class CardFit:
         loss, _ = rows.likelihood(np.repeat(start[:, None], rows.labels.size, 1))
         self._whole = np.where(rows.seen > 0, 0, -1)
         kinds = [each.sign if each.number else 2 for each in rows.columns]
-        self._signs, self._orders = np.array(kinds), {}
+        self._signs = np.array(kinds)
+        self._orders: dict[int, tuple[Ints | None, list[Ints]]] = {}
         self.empty = Card({}, {}, start, loss)
 
     # -- values of given groups ----------------------------------------------------------------
@@ -232,9 +233,10 @@ class CardFit:
         curve = np.rint(proba * (1 - proba) * rows.weights * _ONE)
         sums = rows.sums(np.concatenate([rest, curve])) / _ONE
         groups = self._whole.copy()
-        for j, mine in card.groups.items():
-            groups[j, : mine.size] = mine
-        views, orders = [], []
+        for j, own in card.groups.items():
+            groups[j, : own.size] = own
+        views: list[int] = []
+        orders: list[Ints] = []
         for j in self._allowed if among is None else among:
             column, mine = rows.columns[j], card.groups.get(j)
             if column.number:
@@ -493,7 +495,8 @@ class System:
     def way(self, point: Floats, proba: Floats) -> Floats:
         """A Newton step."""
         slopes = self.slopes(point, proba).T
-        return np.linalg.solve(self.curvature(proba), slopes.ravel()).reshape(slopes.shape).T
+        found: Floats = np.linalg.solve(self.curvature(proba), slopes.ravel())
+        return found.reshape(slopes.shape).T
 
     def card_of(self, point: Floats, loss: float) -> Card:
         """The card at a point."""

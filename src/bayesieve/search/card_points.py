@@ -1,14 +1,15 @@
-"""Points of a card: cut-offs that a person would choose, whole points, and what a point is worth."""
+"""Points of a card: cut-offs that a person would choose, whole points, and their worth."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from ..checks import Array, Floats, Ints
 from ..models.base import CORRECTION_BITS
-from .card import RIDGE, Card, CardColumn, CardFit, CardRows, Groups, System
+from .card import RIDGE, Card, CardColumn, CardFit, CardRows, System
 
 #: A significant digit of a cut-off is worth so much, in nat; one that is a 5, half of it.
 DIGIT_PRICE = 0.5
@@ -21,6 +22,13 @@ RIDGES = (16.0, 4.0, 1.0, 0.25)
 
 # Scales at which points are tried, the finest first; and how many of them are judged exactly.
 _SCALES, _JUDGED = np.geomspace(1.0, 6.0, 24), 4
+
+# This share of what lines gain may be lost to have more of them: sizes near the best differ by
+# chance, and more lines with less each are surer.
+_SLACK = 0.02
+
+# Units near one that are judged as well.
+_NEAR = (0.8, 0.9, 1.0, 1.1, 1.2)
 
 # So sure is a scale of 1 before any row left out has spoken, in nat.
 _PRIOR = 2.0
@@ -147,7 +155,9 @@ def round_cut(values: Floats, moved: Floats, low: float, high: float) -> float:
                 inside |= low < number <= high
                 price = max(at, 0.0) + DIGIT_PRICE * digits(number)
                 apart = abs(number - high)
-                if (price, apart) < (best - 1e-9, 0) or (abs(price - best) <= 1e-9 and apart < abs(found - high)):
+                if (price, apart) < (best - 1e-9, 0) or (
+                    abs(price - best) <= 1e-9 and apart < abs(found - high)
+                ):
                     best, found = price, number
         if inside:
             break
@@ -268,7 +278,9 @@ def whole_points(rows: CardRows, card: Card, ridge: float, most: int) -> PointCa
     assert best is not None
     _, unit, constants, whole = best
     columns = tuple(
-        PointColumn(j, None, card.groups[j], np.vstack([whole, np.zeros((1, n))])[place].astype(np.int64))
+        PointColumn(
+            j, None, card.groups[j], np.vstack([whole, np.zeros((1, n))])[place].astype(np.int64)
+        )
         for j, place in zip(system.columns, system.places, strict=True)
     )
     return PointCard(columns, unit, constants)
@@ -283,7 +295,7 @@ def _monotone_neighbours(system: System) -> dict[int, list[tuple[int, int]]]:
         if not column.sign:
             continue
         at = [int(each) - 1 if each < system.size else -1 for each in place[: last + 1]]
-        for low, high in zip(at, at[1:], strict=False):
+        for low, high in pairwise(at):
             if high >= 0:
                 found.setdefault(high, []).append((low, column.sign))
             if low >= 0:
@@ -328,14 +340,17 @@ def _judged(system: System, unit: float, z: Floats) -> tuple[float, float, Float
     if rows.n_logits == 1:
         whole = np.append(0.0, z)[:, None]
         best = None
-        for share in (0.8, 0.9, 1.0, 1.1, 1.2):
+        for share in _NEAR:
             at = max(round(unit * share / UNIT), 1) * UNIT
             point = whole * at
             for _ in range(8):
                 loss, proba = system.look(point)
                 rest = float(system.slopes(point, proba)[0, 0])
                 curve = float((proba * (1 - proba) * rows.weights).sum())
-                point[0, 0] = np.rint((point[0, 0] + np.clip(rest / max(curve, 1e-9), -2, 2)) * 2.0**22) / 2.0**22
+                point[0, 0] = (
+                    np.rint((point[0, 0] + np.clip(rest / max(curve, 1e-9), -2, 2)) * 2.0**22)
+                    / 2.0**22
+                )
                 if abs(rest) < 1e-4 * max(curve, 1.0):
                     break
             loss = system.look(point)[0]
@@ -346,14 +361,9 @@ def _judged(system: System, unit: float, z: Floats) -> tuple[float, float, Float
         return best[0], best[1], best[2], best[3]
     whole = z.reshape(rows.n_logits, -1).T.copy()
     whole[0] -= whole[0].min()
-    best = None
-    for share in (0.8, 0.9, 1.0, 1.1, 1.2):
-        at = max(round(unit * share / UNIT), 1) * UNIT
-        loss = system.look(whole * at)[0]
-        if best is None or loss < best[0] - 1e-9:
-            best = loss, at
-    assert best is not None
-    return best[0], best[1], whole[0] * best[1], whole
+    units = [max(round(unit * share / UNIT), 1) * UNIT for share in _NEAR]
+    loss, least = min((system.look(whole * at)[0], at) for at in units)
+    return loss, least, whole[0] * least, whole
 
 
 def joined(card: PointCard, number: Mapping[int, Floats]) -> PointCard:
@@ -382,7 +392,11 @@ def joined(card: PointCard, number: Mapping[int, Floats]) -> PointCard:
         groups = np.arange(len(points))
         if missing >= 0:
             alone = not (each.groups[:-1] == missing).any()
-            same = at[int(np.flatnonzero(each.groups[:-1] == missing)[0])] if not alone else len(points)
+            same = (
+                at[int(np.flatnonzero(each.groups[:-1] == missing)[0])]
+                if not alone
+                else len(points)
+            )
             if alone:
                 equal = np.flatnonzero((points == each.points[missing]).all(1))
                 same = int(equal[0]) if equal.size else len(points)
@@ -459,19 +473,23 @@ def learn_card(
     walks, sizes = [], lines + 1
     losses = np.zeros(sizes)
     for held in folds:
-        share = np.divide(held, rows.weights, out=np.zeros(rows.weights.size), where=rows.weights > 0)
+        share = np.divide(
+            held, rows.weights, out=np.zeros(rows.weights.size), where=rows.weights > 0
+        )
         train, test = rows.take(rows.weights * (1 - share)), rows.take(rows.weights * share)
         fit = CardFit(train, forbidden=forbidden)
         cards = _by_size(fit.greedy(lines, keep), sizes)
         losses += [test.likelihood(card.scores(test))[0] for card in cards]
         walks.append((fit, cards, test, np.flatnonzero(share > 0)))
     least = len(keep)
-    size = least + int(np.argmin(losses[least:])) if folds else lines
+    size = _size_of(losses, least) if folds else lines
     ridge = RIDGE
     if folds:
         told = [
             sum(
-                test.likelihood(CardFit(fit.rows, r).refit(cards[size].groups, cards[size]).scores(test))[0]
+                test.likelihood(
+                    CardFit(fit.rows, r).refit(cards[size].groups, cards[size]).scores(test)
+                )[0]
                 for fit, cards, test, _ in walks
             )
             for r in RIDGES
@@ -495,7 +513,16 @@ def learn_card(
     return LearntCard(whole, ridge, tuple(losses.tolist()), order, left_out)
 
 
-def _by_size(cards, sizes: int) -> list[Card]:
+def _size_of(losses: Floats, least: int) -> int:
+    """The most lines with which rows left out lose next to nothing, of what lines gain."""
+    best = float(losses[least:].min())
+    if losses[least] <= best:
+        return least
+    near = losses[least:] <= best + _SLACK * (losses[0] - best)
+    return least + int(np.flatnonzero(near)[-1])
+
+
+def _by_size(cards: Iterable[Card], sizes: int) -> list[Card]:
     """The last card of at most so many lines, by number of lines."""
     found: list[Card | None] = [None] * sizes
     for card in cards:

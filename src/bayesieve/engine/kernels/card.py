@@ -33,7 +33,7 @@ def best_cuts(sums, seen, views, orders, ends, groups, signs, names, ridge, gain
     seen : weight of the rows, columns x codes.
     views, orders, ends : the column of each view, its codes group by group, and how many there are.
     groups : of codes, columns x codes.
-    signs : of columns: the lower part must not be better (1) or worse (-1) than the upper; 0: it may.
+    signs : of columns: the lower part must not be better (1) or worse (-1) than the upper; 0: free.
     names : log-factorials, for what it takes to name some of a group's levels; of views that are
         numbers, nothing is named (`signs` of 2 say so).
     """
