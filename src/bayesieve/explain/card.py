@@ -27,7 +27,7 @@ th, td { text-align: left; padding: .16rem .5rem; border-bottom: 1px solid #999;
   vertical-align: top }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 tr.first td { border-top: 2px solid #000 } td.c { font-weight: 600 }
-td.p { font-weight: 700; font-size: 1.1rem } tr.none td { color: #444; font-weight: 400 }
+td.p { font-weight: 700; font-size: 1.1rem } tr.none td:not(.c) { color: #444; font-weight: 400 }
 td.box { width: 3.2rem; border-left: 1px solid #999 }
 .act { border: 2px solid #000; padding: .35rem .6rem; font-weight: 600; margin: .5rem 0 }
 .foot { font-size: .82rem; color: #222; border-top: 1px solid #999; margin-top: 1rem }
@@ -49,13 +49,18 @@ def signed(points: int) -> str:
     return f"+{points}" if points > 0 else f"−{-points}" if points else "0"
 
 
+def _whole(number: int) -> str:
+    return str(number).replace("-", "−")
+
+
 def _name(value: Foreign) -> str:
-    return value_in_words(value)
+    """A class in a sentence: numbers alone are no names."""
+    return value if isinstance(value, str) else f"class {value_in_words(value)}"
 
 
 def _heads(card: "Card") -> list[str]:
     """Heads of the columns of points."""
-    return ["points"] if len(card.classes) == 2 else [_name(each) for each in card.classes]
+    return ["points"] if len(card.classes) == 2 else list(map(value_in_words, card.classes))
 
 
 def how_to(card: "Card") -> str:
@@ -79,7 +84,7 @@ def acting(card: "Card") -> str:
     """From which total on the second class is the more probable one."""
     if card.act_from is None:
         return ""
-    return f"{_name(card.classes[1])} is the more probable from {card.act_from} points on."
+    return f"{_name(card.classes[1])} is the more probable from {_whole(card.act_from)} points on."
 
 
 def said_of(card: "Card") -> list[str]:
@@ -110,11 +115,12 @@ def _totals(card: "Card") -> dict[str, list[str]]:
         first, second = "ahead by", "chance of the class ahead, at least"
 
     def span(at: int, each: "CardTotal") -> str:
+        low, high = _whole(each.low), _whole(each.high)
         if at == 0 and len(card.table) > 1 and len(card.classes) == 2:
-            return f"{each.high} or less"
+            return f"{high} or less"
         if at == len(card.table) - 1 and at:
-            return f"{each.low} or more"
-        return str(each.low) if each.low == each.high else f"{each.low} to {each.high}"
+            return f"{low} or more"
+        return low if low == high else f"{low} to {high}"
 
     def chance(each: "CardTotal") -> str:
         low, high = (chance_in_words(p) for p in each.chance)

@@ -31,6 +31,9 @@ _ONE = float(1 << _BITS)
 
 _FACTORIALS = np.array([math.lgamma(n + 1.0) for n in range(_CODES + 1)])
 
+# A condition holds for such a share of the rows at least: for so many rows, from here to there.
+_LEAST_SHARE, _FEWEST, _ENOUGH = 0.03, 5.0, 30.0
+
 # Lines that are looked at again after each step.
 _SWAPS = 3
 
@@ -194,6 +197,7 @@ class CardFit:
         start = np.rint(start * _ONE) / _ONE
         loss, _ = rows.likelihood(np.repeat(start[:, None], rows.labels.size, 1))
         self._whole = np.where(rows.seen > 0, 0, -1)
+        self._least = min(max(_LEAST_SHARE * float(rows.weights.sum()), _FEWEST), _ENOUGH)
         kinds = [each.sign if each.number else 2 for each in rows.columns]
         self._signs = np.array(kinds)
         self._orders: dict[int, tuple[Ints | None, list[Ints]]] = {}
@@ -258,7 +262,7 @@ class CardFit:
         ends = np.array([order.size for order in orders])
         gain, place = np.empty(len(views)), np.empty(len(views), np.int64)
         told = np.array(views), listed, ends, groups, self._signs, _FACTORIALS
-        best_cuts(sums, rows.seen, *told, self.ridge, gain, place)
+        best_cuts(sums, rows.seen, *told, self.ridge, self._least, gain, place)
         # Of gains that differ by rounding alone, the first is taken.
         at = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-9))[0])
         if gain[at] <= 0:

@@ -24,7 +24,7 @@ def sums_by_code(codes, parts, out):
 
 
 @njit(**EXACT)
-def best_cuts(sums, seen, views, orders, ends, groups, signs, names, ridge, gain, place):
+def best_cuts(sums, seen, views, orders, ends, groups, signs, names, ridge, least, gain, place):
     """The best cut of a group of codes in each view of a column: the gain, and the last code below.
 
     Parameters
@@ -34,6 +34,7 @@ def best_cuts(sums, seen, views, orders, ends, groups, signs, names, ridge, gain
     views, orders, ends : the column of each view, its codes group by group, and how many there are.
     groups : of codes, columns x codes.
     signs : of columns: the lower part must not be better (1) or worse (-1) than the upper; 0: free.
+    least : weight of the rows that either side must have.
     names : log-factorials, for what it takes to name some of a group's levels; of views that are
         numbers, nothing is named (`signs` of 2 say so).
     """
@@ -58,7 +59,7 @@ def best_cuts(sums, seen, views, orders, ends, groups, signs, names, ridge, gain
                 here += seen[j, code]
                 for p in range(2 * n):
                     low[p] += sums[j, code, p]
-                if here <= 0.0 or here >= rows or seen[j, code] <= 0.0:
+                if here < least or rows - here < least or seen[j, code] <= 0.0:
                     continue
                 found = 0.0
                 for k in range(n):
