@@ -262,3 +262,19 @@ def test_a_sheet_computes(tmp_path):
         line.points[0] for line in card.lines
     ]
     assert sum(isinstance(value, str) and value.startswith("=") for value in told) == 2
+
+
+def test_weights_of_classes_move_the_constant_and_not_the_folds():
+    X, y = table(300)
+    plain = ScoreCard(lines=4).fit(X, y)
+    lean = ScoreCard(lines=4, class_weight={"a": 1, "b": 5}).fit(X, y)
+    assert (lean.predict(X) == "b").mean() > (plain.predict(X) == "b").mean()
+    assert lean.card_.log_loss is not None
+
+
+def test_every_kept_column_has_a_line_and_noise_still_pays():
+    X, y = table(400)
+    draw = np.random.default_rng(8)
+    y = draw.permutation(y)
+    names = [line.column for line in ScoreCard(lines=6, keep=["age"]).fit(X, y).card_.lines]
+    assert set(names) <= {"age"}

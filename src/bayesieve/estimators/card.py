@@ -335,10 +335,10 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
                 "model must be a fitted WeightedNaiveBayes or NaiveBayesSelector; got "
                 f"{type(model).__name__}. Fit a ScoreCard itself to choose among all columns."
             )
-        barred = np.flatnonzero(~model.get_support()).tolist()
+        barred = [*np.flatnonzero(~model.get_support()).tolist(), *parameters.pop("forbid", ())]
         if not model.get_support().any():
             raise ValueError("model must have chosen a column at least; this one has none.")
-        return cls(**{"forbid": barred, **parameters}).fit(X, y)
+        return cls(forbid=barred, **parameters).fit(X, y)
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
@@ -475,8 +475,8 @@ def _check_kind(X: object, y: object) -> None:
         )
 
 
-def _folds(problem: CodedRows, draw: np.random.RandomState) -> list[Ints]:
-    """Weights held out; none where a class has a single row."""
+def _folds(problem: CodedRows, draw: np.random.RandomState) -> list[Floats]:
+    """Shares of the rows held out; no fold where a class has a single row."""
     labels = problem.labels
     count = np.bincount(labels, problem.weights)
     groups = None
@@ -489,7 +489,7 @@ def _folds(problem: CodedRows, draw: np.random.RandomState) -> list[Ints]:
     found = fold_weights(problem, labels, draw, groups, CARD_FOLDS)
     # Every fold must learn all classes.
     return [
-        held
+        held / problem.weights
         for held in found
         if (np.bincount(labels, problem.weights - held, count.size) > 0).all()
     ]

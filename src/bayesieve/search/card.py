@@ -303,12 +303,12 @@ class CardFit:
         n_candidates = sum(int((self.rows.seen[j] > 0).sum()) - 1 for j in self._allowed)
         allowed = list(self._allowed)
         while card.n_lines < most:
-            found = self.best_split(card, [waiting.pop(0)] if waiting else allowed)
-            if found is None and waiting:
+            kept = bool(waiting)
+            found = self.best_split(card, [waiting.pop(0)] if kept else allowed)
+            if found is None and kept:
                 continue
-            if found is None:
-                return
-            if not keep and found.gain < LINE_PRICE + math.log(max(n_candidates, 1)) * first:
+            price = LINE_PRICE + math.log(max(n_candidates, 1)) * first
+            if found is None or (not kept and found.gain < price):
                 return
             more = self.refit(self.split(card, found), card)
             more = self.swapped(more, keep, most if more.n_lines % 5 == 0 else _SWAPS)

@@ -109,7 +109,8 @@ class PointCard:
         steps = max(round(self.unit * scale / UNIT), 1)
         unit = steps * UNIT
         if self.constants.size == 1:
-            return replace(self, unit=unit, constants=self.constants * scale + shift)
+            moved = np.rint((self.constants * scale + shift) * 2.0**22) / 2.0**22
+            return replace(self, unit=unit, constants=moved)
         return replace(self, unit=unit, constants=self.constants / self.unit * unit)
 
 
@@ -209,13 +210,15 @@ def _cuts_of(rows: CardRows, j: int, groups: Ints, values: Floats, rest: Floats)
     mine = groups[rows.codes[j][known]]
     found = []
     for a in range(n - 1):
-        both = known[(mine == a) | (mine == a + 1)]
+        # No cut passes the one below it.
+        rest_of = numbers[known] >= (found[-1] if found else -np.inf)
+        both = known[((mine == a) | (mine == a + 1)) & rest_of]
         order = both[np.argsort(numbers[both], kind="stable")]
         losses = [
             _losses(rows, order, rest[:, order] + values[side][:, None]) for side in (a, a + 1)
         ]
         moved = np.rint((losses[1] - losses[0]) * 2.0**22) / 2.0**22
-        low = float(numbers[known[mine == a]].max())
+        low = float(numbers[known[(mine == a) & rest_of]].max())
         high = float(numbers[known[mine == a + 1]].min())
         found.append(round_cut(numbers[order], moved, low, high))
     return np.array(found)
@@ -455,7 +458,7 @@ class LearntCard:
 
 def learn_card(
     rows: CardRows,
-    folds: Sequence[Ints],
+    folds: Sequence[Floats],
     lines: int,
     most: int,
     keep: Sequence[int] = (),
@@ -466,16 +469,13 @@ def learn_card(
     Parameters
     ----------
     rows : all that train.
-    folds : what is held out of the weight of each row, fold by fold.
+    folds : the share of each row that is held out, fold by fold.
     lines, most : lines of the card, and points of a line, at most.
     keep, forbidden : columns that have a line at least, and that have none.
     """
     walks, sizes = [], lines + 1
     losses = np.zeros(sizes)
-    for held in folds:
-        share = np.divide(
-            held, rows.weights, out=np.zeros(rows.weights.size), where=rows.weights > 0
-        )
+    for share in folds:
         train, test = rows.take(rows.weights * (1 - share)), rows.take(rows.weights * share)
         fit = CardFit(train, forbidden=forbidden)
         cards = _by_size(fit.greedy(lines, keep), sizes)
