@@ -25,7 +25,7 @@ _SCALES, _JUDGED = np.geomspace(1.0, 6.0, 24), 4
 
 # This share of what lines gain may be lost to have more of them: sizes near the best differ by
 # chance, and more lines with less each are surer.
-_SLACK = 0.02
+_SLACK = 0.05
 
 # Units near one that are judged as well.
 _NEAR = (0.8, 0.9, 1.0, 1.1, 1.2)
