@@ -499,7 +499,7 @@ class System:
     def way(self, point: Floats, proba: Floats) -> Floats:
         """A Newton step."""
         slopes = self.slopes(point, proba).T
-        found: Floats = np.linalg.solve(self.curvature(proba), slopes.ravel())
+        found = np.linalg.solve(self.curvature(proba), slopes.ravel()).astype(np.float64)
         return found.reshape(slopes.shape).T
 
     def card_of(self, point: Floats, loss: float) -> Card:

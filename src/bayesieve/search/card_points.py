@@ -208,7 +208,7 @@ def _cuts_of(rows: CardRows, j: int, groups: Ints, values: Floats, rest: Floats)
     n = int(groups[:-1].max()) + 1
     known = np.flatnonzero(~np.isnan(numbers))
     mine = groups[rows.codes[j][known]]
-    found = []
+    found: list[float] = []
     for a in range(n - 1):
         # No cut passes the one below it.
         rest_of = numbers[known] >= (found[-1] if found else -np.inf)
