@@ -45,7 +45,7 @@ CALLS = {
     ),
     "WeightedNaiveBayes().fit": (
         "from bayesieve import WeightedNaiveBayes\ncall = lambda: WeightedNaiveBayes().fit(X, y)",
-        25,
+        24,
     ),
     "a selector with everything named": (
         """
@@ -71,7 +71,7 @@ def call():
     except SystemExit as end:
         assert not end.code, end
 """,
-        51,
+        50,
     ),
     "an edit of a session": (
         """

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 
 from bayesieve.data.sample import Targets
-from bayesieve.data.storage import from_codes
+from bayesieve.data.storage import from_codes, moves_of
 from bayesieve.engine.contract import Units
 from bayesieve.engine.dask.ledgers import (
     CodedPart,
@@ -17,7 +17,6 @@ from bayesieve.engine.dask.ledgers import (
     Spans,
     deal,
     deal_out,
-    moves_of,
 )
 from bayesieve.engine.dask.transport import Channel, dial
 from bayesieve.engine.dask.worker import ColumnHolder, Holder, serve

@@ -152,7 +152,11 @@ class Reproduction:
         at = {(record.row, record.column): record for record in mine}
         columns = {}
         for name in names:
-            kinds = _kinds([r for r in mine if r.column == name], len(names) > _WIDE)
+            under = [record for record in mine if record.column == name]
+            narrow = len(names) <= _WIDE
+            paper = ["paper"] * any(record.paper is not None for record in under)
+            spread = ["sd"] * (narrow and any(record.spread is not None for record in under))
+            kinds = [*paper, "ours", *spread, *(["diff"] if paper and narrow else [])]
             columns[name] = _Column(kinds, {r: _cells(at.get((r, name)), kinds) for r in rows})
         return rows, columns
 
@@ -192,13 +196,6 @@ class _Column(NamedTuple):
 
     kinds: list[str]
     cells: dict[str, list[str]]
-
-
-def _kinds(records: list[Record], wide: bool) -> list[str]:
-    """Which figures a column of a table shows."""
-    paper = [] if all(record.paper is None for record in records) else ["paper"]
-    spread = [] if wide or all(record.spread is None for record in records) else ["sd"]
-    return [*paper, "ours", *spread, *(["diff"] if paper and not wide else [])]
 
 
 def _cells(record: Record | None, kinds: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from bayesieve.checks import Bools, Floats
+from bayesieve.checks import Bools
 from bayesieve.datasets.loading import Dataset, load
 from bayesieve.estimators.naive_bayes import NaiveBayes
 from bayesieve.rankings.rank import rank
@@ -103,20 +103,16 @@ def _one(data: Dataset, model: str, train: Bools, n_jobs: int | None) -> WeightC
     values = values != 0 if model == "bernoulli" else values
     form = values @ fitted.coef_[0] + fitted.intercept_[0]
     linear = bool(np.allclose(form, odds, rtol=1e-6, atol=1e-6 * np.abs(odds).max()))
-    precision, recall = _trade(odds, fitted, y[test] == fitted.classes_[1])
-    return WeightCurve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
-
-
-def _trade(odds: Floats, model: NaiveBayes, truth: Bools) -> tuple[list[float], list[float]]:
-    """Precision and recall of the second class as its prior moves: only the bias changes."""
-    own = np.log(model.class_count_[1] / model.class_count_[0])
+    # As the prior of the second class moves only the bias changes.
+    truth = y[test] == fitted.classes_[1]
+    own = np.log(fitted.class_count_[1] / fitted.class_count_[0])
     precision, recall = [], []
     for prior in PRIORS:
         positive = odds - own + np.log(prior / (1 - prior)) > 0
         hits = int((positive & truth).sum())
-        precision.append(hits / positive.sum() if positive.any() else 1.0)
-        recall.append(hits / truth.sum())
-    return [float(p) for p in precision], [float(r) for r in recall]
+        precision.append(float(hits / positive.sum()) if positive.any() else 1.0)
+        recall.append(float(hits / truth.sum()))
+    return WeightCurve(sizes, [float(e) for e in errors], areas, precision, recall, linear)
 
 
 def _records(curves: dict[str, WeightCurve]) -> list[Record]:

@@ -113,7 +113,18 @@ def reproduce(run: PaperRun) -> Reproduction:
             )
     ensembles = [_flat_and_ensemble(seed + r, quick) for r in range(2 if quick else 5)]
     found = eliminate(incidents.X, incidents.Y, n_jobs=run.n_jobs).to_dict()
-    records = _figures(results) + _elimination(found) + _ensembles(ensembles)
+    records = _figures(results)
+    records += [
+        Record("Section III: share of features eliminated", row, column, paper, value)
+        for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True)
+        for (column, value), paper in zip(ours.items(), printed, strict=True)
+    ]
+    title = "Section V.F: flat against ensemble"
+    records += [
+        mean_record(title, row, column, None, [each[row][k] for each in ensembles])
+        for row in ensembles[0]
+        for k, column in enumerate(("training", "validation", "features"))
+    ]
     return Reproduction(
         "Ruta 2014: sparse feature selection for multi-label classification",
         records,
@@ -259,26 +270,6 @@ def _figures(results: Results) -> list[Record]:
         needed = int(curves["GFS"].sizes[above].min()) if above.any() else None
         title = "Features that greedy forward search needs to pass single best's peak"
         records.append(Record(title, name, "features", paper, needed))
-    return records
-
-
-def _elimination(found: dict[str, dict[str, float]]) -> list[Record]:
-    records = []
-    for (row, printed), ours in zip(ELIMINATED.items(), found.values(), strict=True):
-        for (column, value), paper in zip(ours.items(), printed, strict=True):
-            records.append(
-                Record("Section III: share of features eliminated", row, column, paper, value)
-            )
-    return records
-
-
-def _ensembles(found: list[dict[str, tuple[float, float, int]]]) -> list[Record]:
-    records = []
-    for row in found[0]:
-        values = np.array([each[row] for each in found], float)
-        for k, column in enumerate(("training", "validation", "features")):
-            title = "Section V.F: flat against ensemble"
-            records.append(mean_record(title, row, column, None, values[:, k]))
     return records
 
 

@@ -231,15 +231,11 @@ def _records(found: Found, settings: dict[tuple[str, str], int]) -> list[Record]
             )
         for row in rows:
             for ranking in RANKINGS:
-                values = found[model, row, ranking]
-                share, spread = (
-                    100 * float(values[:, 2].mean()),
-                    100 * float(values[:, 2].std(ddof=1)),
-                )
-                size = float(values[:, 3].mean())
-                honest = f"{model}, honest"
-                records.append(Record(honest, row, f"{ranking} %", None, share, spread))
-                records.append(Record(honest, row, f"{ranking} dim.", None, size))
+                values, honest = found[model, row, ranking], f"{model}, honest"
+                mean, sd = values.mean(0).tolist(), values.std(0, ddof=1).tolist()
+                share = f"{ranking} %", None, 100 * mean[2], 100 * sd[2]
+                records.append(Record(honest, row, *share))
+                records.append(Record(honest, row, f"{ranking} dim.", None, mean[3]))
     return records
 
 
@@ -247,19 +243,15 @@ def _conclusions(found: Found) -> list[Conclusion]:
     rows = list(dict.fromkeys(row for _, row, _ in found))
     claims = []
     for model, printed in MODELS.items():
-        near = same = 0
+        near, same = [], []
         for row in rows:
             best = 100 * max(found[model, row, r][:, 0].mean() for r in RANKINGS)
-            near += bool(best >= max(printed[row][1:9:2]) - 2)
-            same += _verdict(found, model, row) == VERDICTS[printed[row][-1]]
-        claims += [
-            Conclusion(
-                f"{model}: best accuracy within 2 points of the paper's, or better", near, len(rows)
-            ),
-            Conclusion(
-                f"{model}: the paper's verdict on divergence against ReliefF", same, len(rows)
-            ),
-        ]
+            near.append(best >= max(printed[row][1:9:2]) - 2)
+            same.append(_verdict(found, model, row) == VERDICTS[printed[row][-1]])
+        claim = f"{model}: best accuracy within 2 points of the paper's, or better"
+        claims.append(Conclusion.count(claim, near))
+        claim = f"{model}: the paper's verdict on divergence against ReliefF"
+        claims.append(Conclusion.count(claim, same))
     return claims
 
 

@@ -354,7 +354,7 @@ def test_a_search_beside_can_be_paused_stopped_and_given_up():
 
 
 def search_that_ends_within(session, monkeypatch, names):
-    """A search beside that has found its subset, and hands it in while a method of these runs."""
+    """A search beside that has found its subset, and hands it in while one of these runs."""
     found, asked = threading.Event(), threading.Event()
     score = session._score_of
 
@@ -365,15 +365,15 @@ def search_that_ends_within(session, monkeypatch, names):
             assert asked.wait(60)
         return value
 
-    for name in names:
-        plain = getattr(session._history, name)
+    for whose, name in names:
+        plain = getattr(whose, name)
 
         def hooked(*args, plain=plain):
             value = plain(*args)
             asked.set()
             return value
 
-        monkeypatch.setattr(session._history, name, hooked)
+        monkeypatch.setattr(whose, name, hooked)
     monkeypatch.setattr(session, "_score_of", scored)
     session.search(background=True)
     assert found.wait(60)
@@ -396,7 +396,8 @@ def test_a_search_that_ends_during_a_change_is_given_up(name, monkeypatch):
     session = Session(X, y).add("f3").add("f4").add("f5").undo()
     change, changed, before = CHANGES[name]
     n_log = len(session.log)
-    search_that_ends_within(session, monkeypatch, ["before", "after", "indices"])
+    within = [(session._history, "beside"), (session, "_find")]
+    search_that_ends_within(session, monkeypatch, within)
     change(session)
     assert session.columns == changed
     assert not session.running.active

@@ -260,9 +260,8 @@ def test_text_through_a_vectorizer():
     texts = ["win a prize now", "meet me at noon", "prize money", "see you at lunch"] * 15
     y = np.array(["spam", "ham"] * 30)
     piped = make_pipeline(CountVectorizer(binary=True), WeightedNaiveBayes()).fit(texts, y)
-    assert {each.feature for each in explain_model(piped).features} <= set(
-        piped[0].get_feature_names_out()
-    )
+    read = {part for each in explain_model(piped).features for part in each.feature.split(" x ")}
+    assert read <= set(piped[0].get_feature_names_out())
     found = explain(piped, ["prize at lunch"])
     assert found[0].target in ("spam", "ham")
 

@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from bayesieve import NaiveBayes, WeightedNaiveBayes, calibrate, decide, explain, novelty
+from bayesieve import (
+    NaiveBayes,
+    WeightedNaiveBayes,
+    calibrate,
+    decide,
+    explain,
+    explain_model,
+    novelty,
+)
+from bayesieve.explain.text import factor_in_words
 from bayesieve.indicators import SCORES, Indicators, Score
 from pages import chances, mixed, pick_row, probability, ratio, set_slider, unfold
 from plain import plain_selector
@@ -127,6 +136,25 @@ def test_the_source_of_a_bar(open_page):
     page.keyboard.press("Escape")
     assert page.is_hidden("#source")
     assert page.evaluate("document.activeElement.id") == "source-0"
+
+
+def test_counts_and_what_fits_beside_the_other_terms(open_page):
+    X, y = mixed(3)
+    model = WeightedNaiveBayes(pairs=False, price=0.0, corrections=(2.5, 0.0)).fit(X, y)
+    page = open_page(model, X, y, include_rows=True)
+    whole = explain_model(model)
+    feature = next(each for each in whole.features if each.feature == "kind")
+    at = feature.values.index("u")
+    page.select_option("#value-2", label="u")
+    page.click("#source-2")
+    target, against = (int(page.input_value(f"#{side}")) for side in ("target", "against"))
+    told = [ratios(target, against)[at] for ratios in (feature.counted, feature.ratios)]
+    assert abs(told[0] - told[1]) > 0.05
+    counts, fits = (factor_in_words(each) for each in told)
+    text = page.text_content("#source-said")
+    assert text.startswith(f"What counts say: {counts}. What fits beside the other terms: {fits},")
+    page.select_option("#value-2", label="(missing)")
+    assert page.is_hidden("#source-said")
 
 
 def test_a_signal_is_shaded_where_its_score_fired(open_page):

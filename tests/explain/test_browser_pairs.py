@@ -1,5 +1,7 @@
 """Weights and pairs of columns in the page of a report, in a real browser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,17 @@ def test_pairs_alone_have_pickers_of_their_own(open_page):
     page.select_option('[data-class="target"]', index=3)
     check_heat(page, model, 3, 0)
     assert page.locator("p.silent").count() == 2
+
+
+def test_a_term_of_corrections_alone_is_told(open_page):
+    """Terms that come late may have no weight: what they say is all correction."""
+    X, y = mixed(n=300)
+    model = WeightedNaiveBayes(pairs=False, price=0.0, corrections=(0.04, 0.0)).fit(X, y)
+    fitted = model.estimator_.fitted_
+    weighting = fitted.only.weighting
+    assert all(weighting.correction(j) is not None for j in range(len(fitted.specs)))
+    idle = replace(weighting, weights=np.zeros_like(weighting.weights))
+    model.estimator_.hold(replace(fitted, problems=(replace(fitted.only, weighting=idle),)))
+    page = open_page(model, X, y)
+    assert page.locator("tr", has_text="only in interactions").count() == 0
+    assert page.locator("p.silent").count() == 0

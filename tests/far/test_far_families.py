@@ -50,6 +50,9 @@ def twins(seed, n_rows=240):
     found["number"] = rng.normal(size=n_rows)
     found["scaled"] = 10 * found["number"] + 3
     found["noisy"] = found["number"] + 1e-3 * rng.normal(size=n_rows)
+    found["near"] = np.exp(found["number"] + 0.03 * rng.normal(size=n_rows))
+    found["mostly zero"] = np.where(rng.random(n_rows) < 0.05, rng.random(n_rows), 0.0)
+    found["zero mostly"] = np.where(rng.random(n_rows) < 0.05, rng.random(n_rows), 0.0)
     found["beyond"] = np.where(rng.random(n_rows) < 0.02, np.nan, found["scaled"])
     # Half of the rows each: which text is the usual one, appearance tells.
     letters = np.array(["b", "a"] * (n_rows // 2), dtype=object)
@@ -72,6 +75,7 @@ def test_families_of_mixed_columns(seed):
     far = NaiveBayesSelector(**settings).fit(cut(frame, 3), "target", sample_weight=weights)
     assert near.families_.shared == far.families_.shared
     assert near.families_.leader.tolist() == far.families_.leader.tolist()
+    assert any({"number", "near"} <= set(names) for names in near.families_.shared)
     assert {"letter", "letters"} <= {name for names in near.families_.shared for name in names}
     assert len(near.families_.shared) > 2
     assert repr(near.path_.steps) == repr(far.path_.steps)
@@ -116,19 +120,20 @@ def test_differences_are_counted_row_by_row():
         for lo, hi in ((0, 20), (20, 50))
     ]
     meanings = rng.integers(0, 4, (4, 3))
-    usual = rng.integers(0, 4, 4)
+    usual, reach = rng.integers(0, 4, 4), np.array([0, 1, 2])
     told = (np.arange(4), np.arange(0, 13, 3), meanings.ravel(), usual)
     first, second = np.array([0, 2, 3]), np.array([1, 0, 3])
     rows = ComparedRows(parts)
-    (found,) = rows.answers["compare"]({}, (*told, first, second))
+    (found,) = rows.answers["compare"]({"most": 50}, (*told, first, second, reach))
     (departures,) = rows.answers["departures"]({}, told)
     for p, (a, b) in enumerate(zip(first, second, strict=True)):
         apart = both = departing = 0
         for i in range(50):
             one, other = meanings[a][columns[a][i]], meanings[b][columns[b][i]]
             departs = one != usual[a] or other != usual[b]
-            apart, departing = apart + (one != other), departing + departs
-            both += one != other and departs
+            far = abs(one - other) > reach[p]
+            apart, departing = apart + far, departing + departs
+            both += far and departs
         assert found[:, p].tolist() == [apart, departing, both]
     for c in range(4):
         assert departures[c].sum() == sum(meanings[c][columns[c][i]] != usual[c] for i in range(50))

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 
 from bayesieve import find_families
 from bayesieve.engine import pack
@@ -17,6 +18,22 @@ from bayesieve.rankings.families import Families
 def same(one, other):
     both = (one != one) & (other != other) if one.dtype.kind == "f" else np.zeros(len(one), bool)
     return (one == other) | both
+
+
+def close(one, other):
+    """Numbers agree where their mid-ranks are at most an eighth of the known rows apart."""
+    ranks = []
+    for column in (one, other):
+        known = column[column == column]
+        below = (known[:, None] < column).sum(0)
+        ranks.append(
+            np.array([2 * b + (known == v).sum() for b, v in zip(below, column, strict=True)])
+        )
+    n_one, n_other = (int((column == column).sum()) for column in (one, other))
+    missing = (one != one) & (other != other)
+    known = (one == one) & (other == other)
+    apart = np.abs(ranks[0] * n_other - ranks[1] * n_one)
+    return missing | (known & (8 * apart <= 2 * n_one * n_other))
 
 
 def usual(column):
@@ -29,8 +46,8 @@ def usual(column):
     return values[counts.argmax()]
 
 
-def are_twins(one, other, agreement, jaccard):
-    agree = same(one, other)
+def are_twins(one, other, agreement, jaccard, agree=same):
+    agree = agree(one, other)
     if Fraction(int(agree.sum()), len(one)) < agreement:
         return False
     either = ~same(one, np.full(len(one), usual(one))) | ~same(
@@ -39,11 +56,13 @@ def are_twins(one, other, agreement, jaccard):
     return not either.any() or Fraction(int(agree[either].sum()), int(either.sum())) >= jaccard
 
 
-def slow_families(columns, agreement=Fraction(49, 50), jaccard=Fraction(9, 10), order=None):
+def slow_families(
+    columns, agreement=Fraction(49, 50), jaccard=Fraction(9, 10), order=None, agree=same
+):
     """The first leader before a column that it is a twin of, or itself."""
     leader, leaders = {}, []
     for j in order or range(len(columns)):
-        mine = [i for i in leaders if are_twins(columns[i], columns[j], agreement, jaccard)]
+        mine = [i for i in leaders if are_twins(columns[i], columns[j], agreement, jaccard, agree)]
         leader[j] = mine[0] if mine else j
         leaders += [] if mine else [j]
     return [leader[j] for j in range(len(columns))]
@@ -73,6 +92,43 @@ def test_families_are_those_of_the_definition(seed, n_rows, n_values, missing, l
     full = [*order, *(j for j in range(14) if j not in order)]
     found = find_families(X, agreement=least[0], jaccard=least[1], first=order)
     assert found.leader.tolist() == slow_families(list(X.T), *exact, full)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([17, 64, 200]),
+    st.sampled_from([0.0, 0.02, 0.4]),
+    st.sampled_from([0.0, 0.5, 0.95]),
+    st.sampled_from([(0.98, 0.9), (0.9, 0.5), (1.0, 1.0), (0.0, 0.8)]),
+)
+def test_families_of_numbers_are_those_of_the_definition(seed, n_rows, missing, zeros, least):
+    rng = np.random.default_rng(seed)
+    seeds = rng.normal(size=(n_rows, 3)).round(rng.integers(0, 6)) + 0.25
+    seeds[rng.random(seeds.shape) < zeros] = 0
+    X = np.exp(seeds[:, rng.integers(0, 3, 9)] * rng.uniform(0.5, 2, 9))
+    X += rng.choice([0.0, 0.01, 0.1, 0.3], 9) * rng.normal(size=X.shape)
+    X[rng.random(X.shape) < missing] = np.nan
+    X[:2] = [[0.3], [0.7]]
+    exact = [Fraction(each).limit_denominator(100) for each in least]
+    order = rng.permutation(9)[:3].tolist()
+    full = [*order, *(j for j in range(9) if j not in order)]
+    found = find_families(X, agreement=least[0], jaccard=least[1], first=order)
+    assert found.leader.tolist() == slow_families(list(X.T), *exact, full, close)
+
+
+def test_mostly_zeros_are_no_twins_because_of_them():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((1000, 3)) < 0.03, rng.random((1000, 3)), 0.0)
+    assert find_families(X).leader.tolist() == [0, 1, 2]
+
+
+def test_radius_perimeter_and_area_are_one_thing():
+    X, _ = load_breast_cancer(return_X_y=True, as_frame=True)
+    assert find_families(X).shared == [
+        [f"{which} {what}" for what in ("radius", "perimeter", "area")]
+        for which in ("mean", "worst")
+    ]
 
 
 def test_every_kind_of_table_tells_the_same(tmp_path):

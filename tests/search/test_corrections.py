@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from bayesieve import WeightedNaiveBayes, explain, load_model, save_model
+from bayesieve import WeightedNaiveBayes, explain, explain_model, load_model, save_model
 from bayesieve.explain.modelfile.check import check_model_data
 from bayesieve.explain.modelfile.file import model_to_dict
 from bayesieve.export import to_python
@@ -228,8 +228,18 @@ def test_terms_tell_counts_and_corrections():
                 p for p in fitted.pairs if {names[j] for j in p.columns} == {*term["columns"]}
             )
             np.testing.assert_allclose(np.ldexp(pair.said, -SCORE_BITS), said, atol=1e-9)
+    # What counts say stands beside what is used, and is told apart only where something was added.
+    whole = explain_model(model)
+    for term in model.terms_:
+        feature = next(each for each in whole.features if each.feature == term["name"])
+        if feature.model == "pair":
+            counted = (term["table"] * term["weights"]).reshape(-1, 3)
+            wanted = counted[:, 2] - counted[:, 0]
+            np.testing.assert_allclose(feature.counted(2, 0), wanted, atol=1e-9)
+    assert "by counts" in whole.cells().to_columns()
     plain = WeightedNaiveBayes(corrections=False).fit(X, y)
     assert plain.terms_[0]["correction"] is None
+    assert "by counts" not in explain_model(plain).cells().to_columns()
 
 
 def test_a_monotone_column_is_not_corrected():

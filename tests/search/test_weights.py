@@ -147,6 +147,34 @@ def test_a_higher_price_ends_the_same_path_earlier():
     assert (low[at].weights[0] == high[-1].weights[0]).all()
 
 
+def test_of_gains_that_cannot_be_told_apart_the_largest_alone_is_taken():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 400)
+    X = (rng.random((400, 30)) < 0.35 + 0.2 * y[:, None]).astype(float)
+    weighing = weighing_of(X, y, ["bernoulli"] * 30)
+    greedy, every = weighing.greedy(0.1), np.arange(30)
+    alone, swapped, taken = None, 0, []
+    walk = greedy.walk()
+    next(walk)
+    while True:
+        gains = greedy.gains(every)
+        gains[taken] = -np.inf
+        alone = gains.copy() if alone is None else alone
+        most = max(gains.max(), 0)
+        unsure = min(most / 10, np.sqrt(2 * most) / 2)
+        near = [j for j in every if gains[j] >= gains.max() - unsure]
+        wanted = max(near, key=lambda j: (alone[j], -j))
+        state = next(walk, None)
+        if state is None:
+            break
+        assert state.unit == wanted
+        assert state.gain == pytest.approx(gains.max())
+        swapped += wanted != gains.argmax()
+        taken.append(wanted)
+    assert swapped > 2
+    assert gains.max() < 0.1
+
+
 def test_many_classes_use_a_bound_on_the_curvature():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(40), 20)

@@ -181,3 +181,16 @@ def test_series_that_cannot_be_read_leave_the_table_as_it_was(start):
     page.post("/api/edit", json={"action": "add", "columns": [0, 1]})
     state = page.post("/api/rule", json={"rule": WISH}).json()
     assert state["n_aside"] == before["n_rows"] // 3
+
+
+def test_a_rule_ends_with_the_session_it_was_made_for(tmp_path):
+    frame = rows(n=300)
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    bench = of_file(frame, tmp_path)
+    bench.edit("add", [0, 1])
+    bench.set_rule(WISH)
+    Session(X, y).add(0).save(tmp_path / "plain.bayesieve")
+    open_saved(bench, tmp_path / "plain.bayesieve", "plain")
+    assert bench.state()["rule"] is None
+    assert "aside" not in bench.texts()["code"]
+    assert bench.session.about["rule"] == ""

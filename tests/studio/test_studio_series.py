@@ -3,6 +3,7 @@
 import html
 import io
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -45,10 +46,10 @@ def test_indicators_are_those_of_signals_and_the_model_takes_raw_series(
     assert columns["sentences"] == [known[name] for name in X.names]
     assert (state["n_rows"], state["n_columns"]) == (40, len(X.names))
     session = page.post("/api/search", json={"preset": "few", "search": "forward"}).json()
-    for _ in range(600):
+    end = time.monotonic() + 120
+    while session["running"] and time.monotonic() < end:
+        time.sleep(0.02)
         session = page.get("/api/state").json()
-        if not session["running"]:
-            break
     chosen = [X.names[j] for j in sorted(session["subset"])]
     assert chosen
     (tmp_path / "model.json").write_bytes(page.get("/api/export/model").content)

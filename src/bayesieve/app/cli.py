@@ -172,27 +172,14 @@ def _main(
     context.ensure_object(dict)["debug"] = debug
 
 
+_VERBS: tuple[Callable[..., None], ...] = (
+    *(compare, calibrate, decide, report, drift, nested, stability),
+    *(reproduce, card, signals, scores, studio_command, demo),
+    *(select, rank, predict, explain, datasets),
+)
+
 #: Every verb of the command line.
-VERBS: dict[str, Callable[..., None]] = {
-    "compare": compare,
-    "calibrate": calibrate,
-    "decide": decide,
-    "report": report,
-    "drift": drift,
-    "nested": nested,
-    "stability": stability,
-    "reproduce": reproduce,
-    "card": card,
-    "signals": signals,
-    "scores": scores,
-    "studio": studio_command,
-    "demo": demo,
-    "select": select,
-    "rank": rank,
-    "predict": predict,
-    "explain": explain,
-    "datasets": datasets,
-}
+VERBS = {verb.__name__.removesuffix("_command"): verb for verb in _VERBS}
 
 for _name, _verb in VERBS.items():
     app.command(_name, cls=PlainCommand)(as_typer(_name, _verb))

@@ -174,11 +174,13 @@ def make_chooser(
         held = None if isinstance(validation, str) else validation
         return WeightedNaiveBayes(features=settings.features, validation=held, **shared)
     criterion = settings.criterion or ("auc" if labelled else "probability")
+    area = CRITERIA.get(criterion) if labelled else None
+    # AUC skips labels without a positive row, of which `rare_labels` warns.
     least = settings.min_features
     return NaiveBayesSelector(
         estimator=NaiveBayes(features=settings.features),
         search=settings.search,
-        criterion=criterion_for(criterion, problem),
+        criterion=AUC(area.penalty, undefined="skip") if isinstance(area, AUC) else criterion,
         cv=int(settings.cv) if settings.cv.isdigit() else settings.cv,
         choice=settings.choice,
         validation=validation,
@@ -189,16 +191,8 @@ def make_chooser(
     )
 
 
-def criterion_for(name: str, problem: LabelledTable) -> str | AUC:
-    """Criterion to use; AUC skips labels without a positive row (`rare_labels` warns of them)."""
-    known = CRITERIA.get(name)
-    if isinstance(known, AUC) and has_labels(problem):
-        return AUC(known.penalty, undefined="skip")
-    return name
-
-
 def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
-    """Number of bootstrap samples: as given, else a few, none for a large table."""
+    """Number of resamples: as given, else a few, none for a large table."""
     if asked is not None:
         return asked
     return _RESAMPLES if shape[0] * shape[1] <= _MOST_CELLS else 0
@@ -207,7 +201,7 @@ def resamples_for(shape: tuple[int, ...], asked: int | None) -> int:
 def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> Chooser:
     """Select, and write model.json, selected.csv, path.csv and, of rows at hand, report.html."""
     problem, place = rows.problem, read_priors(settings.priors)
-    remark = tell if settings.progress else None
+    remark = tell if settings.progress else lambda line: None
     check_width(len(problem.names))
     if rows.here:
         check_place(place, problem.y)
@@ -231,11 +225,10 @@ def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> 
             remark=remark,
         )
     out = cast(Path, settings.out)
-    if remark is not None:
-        remark(f"writing {out}")
+    remark(f"writing {out}")
     chosen = {"feature": procedure_of(selector).term_names}
     write_result(out, selector, chosen, selector.path_.to_dict(), page, settings.safe_csv)
-    if remark is not None and not rows.here:
+    if not rows.here:
         from .engines import no_report
 
         remark(no_report(settings))
@@ -406,34 +399,24 @@ def explain(
     if pipeline is not None:
         decided = learning.explain_series(pipeline, data, row or [0])
         title = f"Decisions on series of {data.name}"
-        _show(
-            (settings, html),
-            lambda: learning.decisions_page(pipeline, decided, title),
+        if html is not None:
+            output_text(html, learning.decisions_page(pipeline, decided, title))
+            return
+        tell_result(
+            settings,
             lambda: [learning.decision_data(pipeline, each) for each in decided],
             lambda: "".join(f"{learning.in_lines(pipeline, each)}\n" for each in decided),
         )
         return
     found = explain_rows(model, data, row or [0])
-    _show(
-        (settings, html),
-        lambda: explanations_page(found, f"Decisions on rows of {data.name}"),
+    if html is not None:
+        output_text(html, explanations_page(found, f"Decisions on rows of {data.name}"))
+        return
+    tell_result(
+        settings,
         lambda: [{**each.to_dict(), "row": i} for i, each in found],
         lambda: "".join(f"row {i}: {e.to_text().split(': ', 1)[1]}\n\n" for i, e in found),
     )
-
-
-def _show(
-    how: tuple[Settings, Path | None],
-    page: Callable[[], str],
-    data: Callable[[], object],
-    words: Callable[[], str],
-) -> None:
-    """Decisions as a page, where one is asked for, as JSON or in words."""
-    settings, html = how
-    if html is None:
-        tell_result(settings, data, words)
-        return
-    output_text(html, page())
 
 
 def predict_file(
@@ -575,7 +558,14 @@ def open_on_table(model_file: Path, data: Path, settings: Settings) -> OnTable:
         wanted = f"labels {some(labels)}" if labels else "classes"
         raise BadUseError(f"the model tells {wanted}; name the same with --target or --labels.")
     if not labels:
-        y = _in_the_model_s_kind(model, data, y, settings.target)
+        y, target = np.asarray(y), settings.target
+        if model.classes_.dtype.kind in "OU" and y.dtype.kind not in "OU":
+            # Classes as text, as the model's are: a file with numbers only reads 01 as 1.
+            if target is not None and format_of(data).separator is not None:
+                parts = list(read_batches(data, [Column(target, True)]))
+                y = pl.concat(parts)[target].to_numpy()
+            else:
+                y = y.astype(str)
         check_known(model, y)
     return OnTable(model, X, y, problem.groups)
 
@@ -586,14 +576,3 @@ def check_known(model: NaiveBayes, y: Array) -> None:
     if odd:
         known = some([str(c) for c in model.classes_])
         raise BadUseError(f"the target has the class {odd[0]!r}; the model knows {known}.")
-
-
-def _in_the_model_s_kind(model: NaiveBayes, data: Path, y: ArrayLike, target: str | None) -> Array:
-    """Classes as text where the model's are: a file with numbers only reads 01 as 1."""
-    y = np.asarray(y)
-    if model.classes_.dtype.kind not in "OU" or y.dtype.kind in "OU":
-        return y
-    if target is not None and format_of(data).separator is not None:
-        parts = list(read_batches(data, [Column(target, True)]))
-        return pl.concat(parts)[target].to_numpy()
-    return y.astype(str)

@@ -32,22 +32,10 @@ def demo(
     if out is not None:
         check_folder(out)
         check_new([out / "report.html"], settings.force or is_own(out / "report.html"))
-    # Soft: lines are not broken where the output is piped.
-    run_demo(Console(highlight=False, soft_wrap=True), seed=seed, quick=quick, out=out)
-
-
-def is_own(path: Path) -> bool:
-    """Did an earlier demonstration write this report?  It may then be written over."""
-    if not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return f"<h1>{_TITLE}</h1>" in file.read(200_000)
-
-
-def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | None = None) -> None:
-    """Run it and tell about it."""
     import polars as pl
 
+    # Soft: lines are not broken where the output is piped.
+    console = Console(highlight=False, soft_wrap=True)
     sizes = (300, 100) if quick else (3000, 1000)
     start = time.perf_counter()
     train = make_signals(*sizes, random_state=2 * seed)
@@ -103,6 +91,14 @@ def run_demo(console: Console, seed: int = 0, quick: bool = False, out: Path | N
         )
         console.print(f"\n{time.perf_counter() - start:.1f} s in all. The report is in:")
         console.print(str(out / "report.html"), markup=False)
+
+
+def is_own(path: Path) -> bool:
+    """Did an earlier demonstration write this report?  It may then be written over."""
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return f"<h1>{_TITLE}</h1>" in file.read(200_000)
 
 
 def _show_strongest(console: Console, selector: NaiveBayesSelector, names: list[str]) -> None:

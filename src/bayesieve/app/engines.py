@@ -33,10 +33,16 @@ def open_rows(tables: Sequence[Path], settings: "Settings") -> "Iterator[Rows]":
             raise BadUseError("--scheduler is for --engine dask.")
         if len(tables) > 1:
             raise BadUseError(f"give one table, or --engine dask; got {len(tables)} files.")
-        gpu = settings.engine == "gpu"
-        if gpu:
-            _check_gpu()
-        yield read_rows(tables[0], settings)._replace(engine="gpu" if gpu else None)
+        engine = None
+        if settings.engine == "gpu":
+            from ..engine.registry import AcceleratorEngine
+
+            engine = "gpu"
+            try:  # a machine without a GPU is refused before the table is read
+                AcceleratorEngine().judged()
+            except (ImportError, RuntimeError) as error:
+                raise BadUseError(str(error)) from error
+        yield read_rows(tables[0], settings)._replace(engine=engine)
         return
     if settings.time is not None:
         raise BadUseError("--time is not offered with --engine dask; leave it out.")
@@ -55,16 +61,6 @@ def no_report(settings: "Settings") -> str:
         "rows stay on the workers, so there is no report.html; of a table that fits this machine: "
         f"bayesieve report {Path(settings.out or '') / 'model.json'} TABLE {what} --out report.html"
     )
-
-
-def _check_gpu() -> None:
-    """Refuse a machine without a GPU before the table is read."""
-    from ..engine.registry import AcceleratorEngine
-
-    try:
-        AcceleratorEngine().judged()
-    except (ImportError, RuntimeError) as error:
-        raise BadUseError(str(error)) from error
 
 
 # -- Parquet files that the workers of a cluster read ----------------------------------------------

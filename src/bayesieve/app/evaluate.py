@@ -87,7 +87,12 @@ def compare(
             backend=backend,
             progress=not settings.quiet,
         ).by(metric, alpha=alpha)
-    _write(found, out)
+    with output_folder(out) as folder:  # all files at once, or none
+        write_text(folder / "table.csv", found.to_csv())
+        write_text(folder / "table.tex", found.to_latex())
+        write_text(folder / "results.json", found.to_json())
+        if found.ranked and importlib.util.find_spec("matplotlib") is not None:
+            _draw(found, folder)
     if settings.as_json:
         say(found.to_json())
     elif not settings.quiet:
@@ -116,16 +121,6 @@ def _read(data: list[str], target: str | None, quiet: bool) -> dict[str, object]
             tell(f"{name}: column {column!r} names every row: left out")
         found[name] = problem
     return found
-
-
-def _write(found: Comparison, out: Path) -> None:
-    """All files at once, or none."""
-    with output_folder(out) as folder:
-        write_text(folder / "table.csv", found.to_csv())
-        write_text(folder / "table.tex", found.to_latex())
-        write_text(folder / "results.json", found.to_json())
-        if found.ranked and importlib.util.find_spec("matplotlib") is not None:
-            _draw(found, folder)
 
 
 def _draw(found: Comparison, folder: Path) -> None:
@@ -306,7 +301,7 @@ def report(
     """
     check_file(out, (model, data))
     check_new([out], settings.force)
-    remark = None if settings.quiet else tell
+    remark = (lambda line: None) if settings.quiet else tell
     title = settings.title or f"{model.name} on {data.name}"
     pipeline = learning.open_series(model, scores)
     if pipeline is not None:
@@ -322,8 +317,7 @@ def report(
         include_rows=settings.include_rows,
         remark=remark,
     )
-    if remark is not None:
-        remark(f"writing {out}")
+    remark(f"writing {out}")
     output_text(out, page)
     if not settings.quiet:
         say(f"{out}\n")

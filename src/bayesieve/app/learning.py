@@ -33,7 +33,6 @@ from ..data.tables import RawTable
 from ..estimators.base import procedure_of
 from ..estimators.naive_bayes import deploy
 from ..estimators.signals import SignalPipeline
-from ..evaluation._typing import Value
 from ..explain.evidence import Explanation, explain
 from ..explain.report.content import report_content
 from ..explain.report.page import Picture, explanations_page, render
@@ -90,7 +89,13 @@ def read_learning(
             "(id, class), or a row a stretch (id, start, end, class) with --window."
         )
     inside = target if labels is None else None
-    _one_target(labels or data, target)
+    place = labels or data
+    names = table_names(place) if place.is_file() else []
+    if target is not None and target not in names and "," in target:
+        raise BadUseError(
+            f"--target: {target!r} is no column; series in files have one target. Learn each of "
+            "them by itself, or all as labels in Python: signals(NaiveBayesSelector())."
+        )
     guessed = form.values is None and form.channel is None and form.kind != "wide"
     apart = [target if labels is None or _has(data, target) else None]
     apart += [groups if groups is not None and _has(data, groups) else None]
@@ -115,10 +120,8 @@ def read_learning(
     shared = None if groups is None else _shared(data, form, target, labels, groups, table)
     if form.window is not None:
         found = _windows(table, said, form, target, labels, words)
-    elif labels is None:
-        found = Learning(table, classes_of(cast(pl.Series, said), target), None, form, words)
     else:
-        y = _labels(labels, form, target, table)
+        y = cast(pl.Series, said) if labels is None else _labels(labels, form, target, table)
         found = Learning(table, classes_of(y, target), None, form, words)
     if shared is not None:
         at = np.arange(len(table)) if found.records is None else found.records
@@ -130,16 +133,6 @@ def read_learning(
             f"; at most {MOST_CLASSES} can be told apart: join some, or cut numbers into ranges."
         )
     return found
-
-
-def _one_target(table: Path, target: str | None) -> None:
-    """Several targets, which tables have as labels, are not for series in files."""
-    names = table_names(table) if table.is_file() else []
-    if target is not None and target not in names and "," in target:
-        raise BadUseError(
-            f"--target: {target!r} is no column; series in files have one target. Learn each of "
-            "them by itself, or all as labels in Python: signals(NaiveBayesSelector())."
-        )
 
 
 def _gaps(table: SeriesTable, form: SeriesForm) -> list[str]:
@@ -409,15 +402,10 @@ def speak(pipeline: SignalPipeline, name: str) -> str:
 # -- Decisions on time series in files, by a model that was learnt before --------------------------
 
 
-class Cut(NamedTuple):
-    """Series to decide on, and what a table says of them first."""
-
-    table: SeriesTable
-    about: dict[str, list[object]]
-
-
-def read_cuts(pipeline: SignalPipeline, data: Path, most_rows: int) -> Iterator[Cut]:
-    """Series of a file, or their windows, some at a time."""
+def read_cuts(
+    pipeline: SignalPipeline, data: Path, most_rows: int
+) -> Iterator[tuple[SeriesTable, dict[str, list[object]]]]:
+    """Series of a file, or their windows, some at a time, and what a table says of them first."""
     form = form_of(pipeline, data)
     resolve_form(data, form)
     found = False
@@ -425,14 +413,14 @@ def read_cuts(pipeline: SignalPipeline, data: Path, most_rows: int) -> Iterator[
         table = replace_ids(part.table)
         if form.window is None:
             found = True
-            yield Cut(table, {"id": [*table.ids]})
+            yield table, {"id": [*table.ids]}
             continue
         if max(x.size for x in table.values[0]) < form.window:
             continue
         cuts = cut_windows(table, form.window, form.stride or form.window)
         found = True
         names = [table.ids[i] for i in cuts.groups]
-        yield Cut(cuts.table, {"id": [*names], **_ends(cuts)})
+        yield cuts.table, {"id": [*names], **_ends(cuts)}
     if not found:
         raise BadUseError(f"{data.name} has no record of {form.window} points, a window's length.")
 
@@ -526,22 +514,15 @@ def explain_series(
 
 def in_sentences(pipeline: SignalPipeline, found: Explanation) -> Explanation:
     """An explanation whose features are what the indicators say."""
-    bars = [
-        bar
-        if bar.status == "prior"
-        else replace(bar, feature=speak(pipeline, bar.feature), value=_yes_or_no(bar.value))
-        for bar in found.evidence
-    ]
+    words = {"1": "yes", "0": "no", "None": "missing"}
+    bars = []
+    for bar in found.evidence:
+        if bar.status != "prior":
+            text = f"{bar.value:g}" if isinstance(bar.value, float) else str(bar.value)
+            said = " and ".join(words.get(x, x) for x in text.split(" and "))
+            bar = replace(bar, feature=speak(pipeline, bar.feature), value=said)
+        bars.append(bar)
     return replace(found, evidence=bars)
-
-
-def _yes_or_no(value: Value | None) -> str:
-    """The value of an indicator (or of both of a pair) as yes or no."""
-    words = {"1": "yes", "0": "no"}
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return (
-        "missing" if value is None else " and ".join(words.get(x, x) for x in text.split(" and "))
-    )
 
 
 def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, NamedTuple, Self, get_args, get_type_hints
 
 from ..checks import Foreign, choose
 from ..criteria import CRITERIA
@@ -389,22 +389,16 @@ def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
     return " ".join(map(shlex.quote, parts))
 
 
-def metavar_of(hint: object) -> str:
-    """Name the value of an option where options are listed; "" for a switch."""
-    kinds = [each for each in get_args(hint) or (hint,) if each is not type(None)]
-    kind = get_args(kinds[0])[0] if get_origin(kinds[0]) is list else kinds[0]
-    return {bool: "", int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
-
-
 def options_page() -> Iterator[str]:
     """The options of `select` as lines of a Markdown table, with the verbs that use each."""
     yield "| option | meaning | used by |"
     yield "| --- | --- | --- |"
     hints = get_type_hints(Settings)
+    metavars = {bool: "", int: "N", float: "NUMBER", Path: "PATH"}
     for name, option in Settings.table().items():
-        written = f"{option.flag_of(name)} {metavar_of(hints[name])}".rstrip()
-        verbs = ", ".join(option.verbs)
-        yield f"| `{written}` | {option.help} | {verbs} |"
+        kind = (get_args(hints[name]) or (hints[name],))[0]  # the one that is not None
+        written = f"{option.flag_of(name)} {metavars.get(kind, 'TEXT')}".rstrip()
+        yield f"| `{written}` | {option.help} | {', '.join(option.verbs)} |"
 
 
 # -- What the command line says --------------------------------------------------------------------

@@ -41,7 +41,11 @@ def reproduce(
     if data is not None and not data.is_dir():
         raise BadUseError(f"--data: {str(data)!r} is not a folder (or does not exist).")
     if figure is not None:
-        _check_figure(figure)
+        if figure.suffix not in (".png", ".svg", ".pdf"):
+            raise BadUseError(f"--figure must end in .png, .svg or .pdf; got {str(figure)!r}.")
+        check_file(figure, option="--figure")
+        if importlib.util.find_spec("matplotlib") is None:
+            raise BadUseError("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
     for option, path in (("--csv", as_csv), ("--latex", as_latex)):
         if path is not None:
             check_file(path, option=option)
@@ -55,27 +59,14 @@ def reproduce(
         say(found.to_text())
         tell(f"{time.perf_counter() - start:.1f} s")
     if figure is not None:
-        _save(found, figure)
+        from matplotlib.figure import Figure
+
+        picture = Figure(figsize=found.figure_size, layout="constrained")
+        if found.draw is not None:
+            found.draw(picture)
+        with output_file(figure) as file:
+            picture.savefig(file, format=figure.suffix[1:], dpi=150)
     if as_csv is not None:
         output_text(as_csv, found.to_csv())
     if as_latex is not None:
         output_text(as_latex, found.to_latex())
-
-
-def _check_figure(path: Path) -> None:
-    """Can a figure be written there?"""
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise BadUseError(f"--figure must end in .png, .svg or .pdf; got {str(path)!r}.")
-    check_file(path, option="--figure")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise BadUseError("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
-
-
-def _save(found: papers.Reproduction, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=found.figure_size, layout="constrained")
-    if found.draw is not None:
-        found.draw(picture)
-    with output_file(path) as file:
-        picture.savefig(file, format=path.suffix[1:], dpi=150)

@@ -55,13 +55,9 @@ def signals(
     if asked.quantiles is not None:
         pipeline.indicators.set_params(quantiles=asked.quantiles)
     title = settings.title or f"Signals of {data.name}"
-    remark = tell if settings.progress else _silent
+    remark = tell if settings.progress else lambda line: None
     result = learning.learn(pipeline, found, settings, title, remark)
     tell_result(settings, lambda: result, lambda: learning.told(result))
-
-
-def _silent(line: str) -> None:
-    """Nothing is said."""
 
 
 def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
@@ -78,9 +74,8 @@ def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
             "--wide": asked.wide or None,
         },
         "wide": {"--time": asked.time, "--channel": asked.channel},
-        "long": {},
     }
-    odd = next((name for name, given in every[kind].items() if given is not None), None)
+    odd = next((name for name, value in every.get(kind, {}).items() if value is not None), None)
     if odd is not None:
         what = "a folder, whose files are the series" if kind == "folder" else "a wide table"
         raise BadUseError(f"{odd} does not go with {what}; leave it out.")
@@ -185,16 +180,9 @@ def listed_scores() -> list[dict[str, Plain]]:
             words = ("Your own", score.label, score.unit)
         else:
             grid, words = {}, _TESTS[name]
-        found.append(
-            {
-                "name": name,
-                "title": words[0],
-                "measure": words[1],
-                "unit": words[2],
-                "parameters": grid,
-                "channels": int(getattr(score, "n_channels", 1)),
-            }
-        )
+        told = dict(zip(("title", "measure", "unit"), words, strict=True))
+        channels = int(getattr(score, "n_channels", 1))
+        found.append({"name": name, **told, "parameters": grid, "channels": channels})
     return found
 
 

@@ -44,8 +44,13 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
     frame = frame.with_columns(
         as_read(column) for column in frame if column.dtype == pl.String and column.name != target
     )
-    names = [name for name in frame.columns if name != target and _may_name(frame[name])]
-    for name in names:
+    for name in frame.columns:
+        column = frame[name]
+        # Texts or whole numbers, each of which has several rows, may name series.
+        if name == target or not (column.dtype == pl.String or column.dtype.is_integer()):
+            continue
+        if column.null_count() or not 2 <= column.n_unique() <= len(column) / _FEWEST_POINTS:
+            continue
         if frame.select(pl.struct(name, target).n_unique()).item() != frame[name].n_unique():
             continue
         for time in frame.columns:
@@ -55,13 +60,6 @@ def refuse_series(frame: pl.DataFrame, target: str | None) -> None:
                     "and not like a row for each thing to decide on: use bayesieve signals DATA "
                     f"--id {name} --time {time} --target {target}."
                 )
-
-
-def _may_name(column: pl.Series) -> bool:
-    """Texts or whole numbers, each of which has several rows."""
-    if not (column.dtype == pl.String or column.dtype.is_integer()) or column.null_count():
-        return False
-    return 2 <= column.n_unique() <= len(column) / _FEWEST_POINTS
 
 
 def _counts_points(frame: pl.DataFrame, name: str, time: str, target: str) -> bool:
@@ -87,16 +85,6 @@ def is_moment(column: pl.Series) -> bool:
     if column.dtype == pl.String and column.null_count() < len(column):
         return bool(column.drop_nulls().str.contains(_MOMENT).all())
     return isinstance(column.dtype, pl.Datetime)
-
-
-def refuse_moments(frame: pl.DataFrame) -> None:
-    """Refuse columns of timestamps: they name rows, and tell nothing of new ones."""
-    for column in frame:
-        if is_moment(column):
-            raise BadUseError(
-                f"column {column.name!r} holds moments in time, which tell nothing of new rows: "
-                "name it with --time, or leave it out."
-            )
 
 
 # -- From a file to columns and a target -----------------------------------------------------------
@@ -181,13 +169,21 @@ def read_problem(
         whole = read_data(path)
         if not whole.sparse and not aside:
             refuse_series(whole.X, target)
-        content, apart = set_aside(whole, aside, [target, *labels])
+        _check_aside(aside, [target, *labels])
+        content, apart = whole, dict[str, pl.Series]()
+        if aside:
+            content, apart = _take_out(replace(whole, target=None), aside)
+            content = replace(content, target=whole.target)
         problem = split_target(content, target, labels)._replace(aside=apart)
         if identifiers:
             return problem, []
         problem, named = without_identifiers(problem)
-        if isinstance(problem.X, pl.DataFrame):
-            refuse_moments(problem.X)
+        for column in problem.X if isinstance(problem.X, pl.DataFrame) else ():
+            if is_moment(column):
+                raise BadUseError(
+                    f"column {column.name!r} holds moments in time, which tell nothing of new "
+                    "rows: name it with --time, or leave it out."
+                )
         return problem, named
     source = open_source(path)
     if (target is None) == (not labels):
@@ -214,30 +210,24 @@ def _check_aside(aside: Sequence[str], target: Sequence[str | None]) -> None:
         raise BadUseError(f"column {both!r} is the target: it cannot say groups or time too.")
 
 
-def set_aside(
-    table: Content, names: Sequence[str], target: Sequence[str | None]
-) -> tuple[Content, dict[str, pl.Series]]:
-    """Take columns that say something about the rows only out of a table."""
-    _check_aside(names, target)
+def _take_out(table: Content, wanted: Sequence[str]) -> tuple[Content, dict[str, pl.Series]]:
+    """Take columns out of a table."""
+    known = [*table.names, *table.texts.columns]
     found = {}
-    for name in names:
-        known = [*table.names, *table.texts.columns]
+    for name in wanted:
         if name not in known:
-            raise BadUseError(_unknown_column(replace(table, target=None), name, known))
+            raise BadUseError(_unknown_column(table, name, known))
         if name in table.texts.columns:
             found[name] = table.texts[name]
-            table = replace(table, texts=table.texts.drop(name))
-            continue
-        others = [each for each in table.names if each != name]
-        if table.sparse:
-            at = list(table.names).index(name)
-            found[name] = pl.Series(name, table.X[:, [at]].toarray().ravel())
-            kept = [j for j in range(len(table.names)) if j != at]
-            table = replace(table, X=table.X[:, kept], names=others)
+        elif table.sparse:
+            dense = table.X[:, [table.names.index(name)]].toarray().ravel()
+            found[name] = pl.Series(name, whole_numbers(dense))
         else:
             found[name] = table.X[name]
-            table = replace(table, X=table.X.select(others), names=others)
-    return table, found
+    kept = [j for j, name in enumerate(table.names) if name not in wanted]
+    others, texts = [table.names[j] for j in kept], table.texts.drop(wanted, strict=False)
+    X = table.X[:, kept] if table.sparse else table.X.select(others)
+    return replace(table, X=X, names=others, texts=texts), found
 
 
 def groups_of(column: pl.Series) -> Array:
@@ -295,41 +285,29 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Label
             raise BadUseError("give --target COLUMN for classes, or --labels A,B,... for labels.")
         found = LabelledTable(table.X, table.names, table.target)
     else:
-        found = _take_columns(table, [target] if target is not None else labels, target is not None)
+        check_width(len(table.names))
+        table, taken = _take_out(table, labels or [str(target)])
+        if table.texts.columns:
+            raise BadUseError(
+                f"column {table.texts.columns[0]!r} is text, which sparse rows cannot give to a "
+                "model; write the file with full rows."
+            )
+        y = pl.DataFrame(taken) if labels else taken[str(target)]
+        found = LabelledTable(table.X, table.names, y)
     if not found.names:
         raise BadUseError("there is no column left to learn from.")
-    _check_kinds(found.X)
+    for column in found.X if isinstance(found.X, pl.DataFrame) else ():
+        # Columns that a model cannot read are named before any work.
+        dtype = column.dtype
+        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+        if not (plain or dtype.is_numeric()):
+            raise BadUseError(
+                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
+                "text: turn it into one of these, or leave it out."
+            )
     if isinstance(found.y, pl.DataFrame):
         return found._replace(y=_label_frame(found.y))
     return found._replace(y=classes_of(found.y, target))
-
-
-def _take_columns(table: Content, wanted: list[str], single: bool) -> LabelledTable:
-    """Take the target's columns out of the others."""
-    check_width(len(table.names))
-    known = [*table.names, *table.texts.columns]
-    for name in wanted:
-        if name not in known:
-            raise BadUseError(_unknown_column(table, name, known))
-    others = [name for name in known if name not in wanted]
-    if not table.sparse:
-        y = table.X[wanted[0]] if single else table.X.select(wanted)
-        return LabelledTable(table.X.select(others), others, y)
-    odd = [name for name in table.texts.columns if name not in wanted]
-    if odd:
-        raise BadUseError(
-            f"column {odd[0]!r} is text, which sparse rows cannot give to a model; write the file "
-            "with full rows."
-        )
-    columns = []
-    for name in wanted:
-        if name in table.texts.columns:
-            columns.append(table.texts[name])
-        else:
-            dense = table.X[:, [table.names.index(name)]].toarray().ravel()
-            columns.append(pl.Series(name, whole_numbers(dense)))
-    y = columns[0] if single else pl.DataFrame(columns)
-    return LabelledTable(table.X[:, [table.names.index(name) for name in others]], others, y)
 
 
 def _unknown_column(table: Content, name: str, known: list[str]) -> str:
@@ -384,18 +362,6 @@ def _label_frame(frame: pl.DataFrame) -> pl.DataFrame:
             raise BadUseError(f"the label {name!r} must hold 0 and 1 only; got {shown}.")
         frame = frame.with_columns(column.cast(pl.Int64))
     return frame
-
-
-def _check_kinds(X: Columns) -> None:
-    """Columns that a model cannot read are named before any work."""
-    for column in X if isinstance(X, pl.DataFrame) else ():
-        dtype = column.dtype
-        plain = dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
-        if not (plain or dtype.is_numeric()):
-            raise BadUseError(
-                f"column {column.name!r} holds {dtype}; columns must hold numbers, booleans or "
-                "text: turn it into one of these, or leave it out."
-            )
 
 
 def without_identifiers(problem: LabelledTable) -> tuple[LabelledTable, list[str]]:
@@ -528,17 +494,15 @@ def read_costs(path: Path | None) -> dict[str, dict[str, float]] | None:
             f"{ASK!r}), and a line for each class that begins with its name."
         )
     decisions = [cell.strip() for cell in lines[0][1:]]
-    return {line[0].strip(): _costs_of(line, decisions, path) for line in lines[1:]}
-
-
-def _costs_of(line: Sequence[str], decisions: Sequence[str], path: Path) -> dict[str, float]:
-    found = {}
-    for decision, cell in zip(decisions, line[1:], strict=True):
-        try:
-            found[decision] = float(cell)
-        except ValueError as error:
-            raise BadUseError(
-                f"--costs: {str(path)!r} must hold a number for taking {line[0]!r} for "
-                f"{decision!r}; got {cell!r}."
-            ) from error
+    found: dict[str, dict[str, float]] = {}
+    for name, *cells in lines[1:]:
+        costs = found[name.strip()] = {}
+        for decision, cell in zip(decisions, cells, strict=True):
+            try:
+                costs[decision] = float(cell)
+            except ValueError as error:
+                raise BadUseError(
+                    f"--costs: {str(path)!r} must hold a number for taking {name!r} for "
+                    f"{decision!r}; got {cell!r}."
+                ) from error
     return found

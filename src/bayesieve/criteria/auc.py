@@ -205,7 +205,13 @@ class PairRule(Rule):
 
     def keys(self, cells: Ints, sizes: Ints) -> list[Key]:
         """Whole numbers, or fractions where there is a price."""
-        return [self._key(line, int(size)) for line, size in zip(cells, sizes, strict=True)]
+        found: list[Key] = []
+        for line, size in zip(cells, sizes.tolist(), strict=True):
+            score: Key = sum(int(n) * worth for n, worth in zip(line, self._worth, strict=True))
+            if self.penalty is not None:
+                score -= self.penalty(size) * self._unit
+            found.append(-score)
+        return found
 
     def near(self, cells: Ints, sizes: Ints) -> Ints:
         """Floats rule out most."""
@@ -219,9 +225,3 @@ class PairRule(Rule):
         """The (penalised) mean AUC; with a price, 0 where that exceeds it."""
         value = float(-Fraction(key) / self._unit)
         return value if self.penalty is None else max(value, 0.0)
-
-    def _key(self, cells: Ints, size: int) -> Key:
-        score: Key = sum(int(n) * worth for n, worth in zip(cells, self._worth, strict=True))
-        if self.penalty is not None:
-            score -= self.penalty(size) * self._unit
-        return -score

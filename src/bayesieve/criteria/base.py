@@ -267,9 +267,6 @@ class RowCriterion(Criterion):
         """Validate the parameter."""
         choose("criterion.name", self.name, ["error", "probability", "log-likelihood"])
 
-    def check_classes(self, n_classes: int) -> None:
-        """However many there are."""
-
     def rule(self, ledger: Ledger) -> RowRule:
         """Integers whose grain is the finest for which the sum over all lines fits."""
         outline, totals = ledger.outline, ledger.totals().sum((0, 1)).tolist()

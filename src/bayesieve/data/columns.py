@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array, Bools, Bytes, Floats
+from ..checks import Array, Bools, Floats
 
 
 class NumberName(str):
@@ -43,25 +42,17 @@ def in_kind_of(levels: Array, raw: Array) -> Array:
         return _floats(raw) if raw.dtype == object else raw
     if raw.dtype != object:
         written = _written(levels)
-        texts = np.empty(raw.shape, object)
-        texts[:] = [written.get(value) for value in raw.tolist()]
-        return texts
+        return np.array([written.get(value) for value in raw.tolist()], object)
     first = next((value for value in raw if value is not None and value != ""), None)
     if not isinstance(first, NumberName):
         return raw
     known, written = set(levels.tolist()), _written(levels)
-    texts = np.empty(raw.shape, object)
-    texts[:] = [_renamed(value, known, written) for value in raw]
-    return texts
-
-
-def _renamed(value: Any, known: set[str], written: dict[float, str | None]) -> Any:
-    """A category's name as the levels write it."""
-    if value in known or not isinstance(value, NumberName):
-        return value
-    number = _number(value)
-    same = None if number is None else written.get(number)
-    return value if same is None else same
+    texts = [
+        (isinstance(value, NumberName) and value not in known and written.get(_number(value)))
+        or value
+        for value in raw
+    ]
+    return np.array(texts, object)
 
 
 def _floats(raw: Array) -> Floats:
@@ -70,9 +61,9 @@ def _floats(raw: Array) -> Floats:
     return np.array([np.nan if number is None else number for number in numbers], np.float64)
 
 
-def _written(levels: Array) -> dict[float, str | None]:
+def _written(levels: Array) -> dict[float | None, str | None]:
     """How the levels write each number; None where two of them write the same."""
-    found: dict[float, str | None] = {}
+    found: dict[float | None, str | None] = {}
     for level in levels.tolist():
         number = _number(level)
         if number is not None:
@@ -201,7 +192,20 @@ def learn(
     if model == "bernoulli":
         return ColumnSpec(name, model, levels=np.array([0.0, 1.0]), presence=presence)
     if grid_codes:
-        return _gridded(ColumnSpec(name, model), raw, grid_codes, repeats)
+        # Intervals of about equally many rows; of single values where there are few or heavy ones.
+        from .kernels.exact import cut
+
+        values, counts = count_distinct(np.asarray(raw, dtype=np.float64), repeats)
+        cuts, medians = np.empty(grid_codes), np.empty(grid_codes)
+        n_codes = int(cut(values, counts, grid_codes, cuts, medians))
+        return ColumnSpec(
+            name,
+            model,
+            levels=medians[:n_codes],
+            cuts=cuts[: max(n_codes - 1, 0)],
+            distinct=values[[0, -1]] if values.size else np.empty(0),
+            n_distinct=values.size,
+        )
     if discrete and raw.dtype == object and only_texts(raw):
         known = np.array(list(set(raw.tolist()) - {None, ""}), dtype=object)
     else:
@@ -247,7 +251,16 @@ def encode(spec: ColumnSpec, raw: Array) -> Array:
         if given.dtype != object and _rounded(given).any():
             _check_distinguishable(spec.name, given[~is_missing(raw)])
     if spec.cuts is not None:
-        return _to_intervals(spec.cuts, len(spec.levels), raw)
+        from .kernels.exact import place
+
+        # The number of cuts below each value; `silent` where it is missing.
+        silent = len(spec.levels)
+        codes = np.full(raw.shape, silent, np.uint8)
+        if silent:
+            padded = np.full(MOST_CODES, np.inf)
+            padded[: spec.cuts.size] = spec.cuts
+            place(np.ascontiguousarray(raw, dtype=np.float64), padded, silent, codes)
+        return codes
     if spec.presence:
         return np.where(np.isnan(raw), 2, raw != 0).astype(np.uint8)
     return to_codes(spec.levels, raw)
@@ -289,18 +302,6 @@ def _rounded(values: Array) -> Bools:
     return (sizes >= _ROUNDED) & (sizes <= _LONGEST)
 
 
-def _to_intervals(cuts: Floats, silent: int, raw: Array) -> Bytes:
-    """The number of cuts below each value; `silent` where it is missing."""
-    from .kernels.exact import place
-
-    codes = np.full(raw.shape, silent, np.uint8)
-    if silent:
-        padded = np.full(MOST_CODES, np.inf)
-        padded[: cuts.size] = cuts
-        place(np.ascontiguousarray(raw, dtype=np.float64), padded, silent, codes)
-    return codes
-
-
 def is_missing(raw: Array) -> Bools:
     """NaN among numbers; None and the empty text among texts."""
     if raw.dtype == object:
@@ -324,25 +325,6 @@ def _distinct(known: Array) -> Array:
     found = np.unique(known)
     # A zero below zero is zero, whichever of the two comes first.
     return found + 0.0 if found.dtype.kind == "f" else found
-
-
-def _gridded(
-    spec: ColumnSpec, raw: Array, most: int, repeats: NDArray[np.float64 | np.int64] | None
-) -> ColumnSpec:
-    """Intervals of about equally many rows; of single values where there are few or heavy ones."""
-    from .kernels.exact import cut
-
-    values, counts = count_distinct(np.asarray(raw, dtype=np.float64), repeats)
-    n_distinct = values.size
-    cuts, levels = np.empty(most), np.empty(most)
-    n_codes = int(cut(values, counts, most, cuts, levels))
-    return replace(
-        spec,
-        levels=levels[:n_codes],
-        cuts=cuts[: max(n_codes - 1, 0)],
-        distinct=values[[0, n_distinct - 1]] if n_distinct else np.empty(0),
-        n_distinct=n_distinct,
-    )
 
 
 def count_distinct(

@@ -354,15 +354,11 @@ def _target(
 
 def _learners(source: Source, chosen: list[int]) -> dict[int, Learner]:
     """One for each column, in this order."""
-    found: dict[int, Learner] = {}
-    for j, kind in zip(chosen, source.kinds(chosen), strict=True):
-        if kind == "numbers":
-            found[j] = Numbers(source.names[j])
-        else:
-            found[j] = (
-                PackedCells(source.names[j]) if kind == "cells" else Texts(kind == "categories")
-            )
-    return found
+    named: dict[str, type[Numbers | PackedCells]] = {"numbers": Numbers, "cells": PackedCells}
+    return {
+        j: named[kind](source.names[j]) if kind in named else Texts(kind == "categories")
+        for j, kind in zip(chosen, source.kinds(chosen), strict=True)
+    }
 
 
 def _learn(source: Source, learners: Mapping[int, Learner | _PackedColumns], cells: int) -> int:
@@ -408,7 +404,12 @@ def _store(
 ) -> tuple[PackedColumn, ...]:
     """All columns in one array, each from a multiple of 8 bytes on."""
     values = {j: each.values() for j, each in learners.items()}
-    n_bits = {j: _bits_a_cell(found, learners[j].missing) for j, found in values.items()}
+    # A bit for two values, all of them known.
+    two = {j for j, v in values.items() if v is not None and len(v) <= _TWO}
+    n_bits = {
+        j: 1 if j in two and not learners[j].missing else 8 * _code_type(found).itemsize
+        for j, found in values.items()
+    }
     sizes = [-(-n_rows * bits // 64) * 8 for bits in n_bits.values()]
     if folder is None:
         _check_room(source, n_rows, sum(sizes))
@@ -426,13 +427,6 @@ def _store(
         else:
             kept[first : first + len(series)] = codes
     return tuple(PackedColumn(values[j], stored[j]) for j in learners)
-
-
-def _bits_a_cell(values: Codes | None, missing: bool) -> int:
-    """One for two values, all of them known; else those of the smallest type."""
-    if values is not None and len(values) <= _TWO and not missing:
-        return 1
-    return 8 * _code_type(values).itemsize
 
 
 def _code_type(values: Codes | None) -> np.dtype[np.generic]:

@@ -179,16 +179,6 @@ def is_label_matrix(y: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def check_several_classes(classes: Array, some_left_out: bool = False) -> None:
-    """A classifier needs a choice, also where rows of weight 0 are left out."""
-    if len(classes) < 2:
-        where = " where sample_weight is positive" if some_left_out else ""
-        raise ValueError(
-            f"y must hold at least 2 classes; got 1 class ({plain_value(classes[0])!r}){where}. "
-            "Nothing can be told apart."
-        )
-
-
 def class_factors(
     class_weight: Any, labels: Ints, weights: Floats, n_classes: int
 ) -> list[Fraction]:
@@ -301,7 +291,8 @@ class Sample(NamedTuple):
         if not self.targets.labelled:
             return self.labels
         rare = np.bincount(self.labels) < _RARE
-        kinds = np.where(rare, self.targets.positive[self._first], np.arange(rare.size) + 2)
+        first = np.unique(self.labels, return_index=True)[1]  # row of each combination
+        kinds = np.where(rare, self.targets.positive[first], np.arange(rare.size) + 2)
         return np.unique(kinds[self.labels], return_inverse=True)[1].astype(np.int64)
 
     def take(self, at: Ints) -> "Sample":
@@ -318,11 +309,6 @@ class Sample(NamedTuple):
     def pick(self, columns: Ints) -> "Sample":
         """Some columns only."""
         return self._replace(table=self.table.pick(columns))
-
-    @property
-    def _first(self) -> Ints:
-        """The first row of each class or combination."""
-        return np.unique(self.labels, return_index=True)[1]
 
 
 def read_sample(
@@ -376,7 +362,12 @@ def judge_target(
         if known is None:
             left, labels = np.unique(labels, return_inverse=True)
             classes = classes[left]
-    check_several_classes(classes, some_left_out)
+    if len(classes) < 2:
+        where = " where sample_weight is positive" if some_left_out else ""
+        raise ValueError(
+            f"y must hold at least 2 classes; got 1 class ({plain_value(classes[0])!r}){where}. "
+            "Nothing can be told apart."
+        )
     labels = labels.astype(np.int64)
     return Targets(labels[:, None], len(classes), (str(classes[-1]),)), labels, classes
 

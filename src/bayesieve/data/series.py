@@ -121,11 +121,11 @@ class SeriesTable:
         (2, 2)
         """
         table = nw.from_native(frame, eager_only=True)
-        keys = [id, *([] if time is None else [time]), *([] if channel is None else [channel])]
         for parameter, name in zip(("id", "time", "channel"), (id, time, channel), strict=True):
             if name is not None:
                 choose(parameter, name, table.columns)
         named = [values] if isinstance(values, str) else values
+        keys = (id, time, channel)
         columns = [c for c in table.columns if c not in keys] if named is None else list(named)
         for name in columns:
             choose("values", name, table.columns)
@@ -142,20 +142,19 @@ class SeriesTable:
         if channel is not None:
             kinds, found = _codes(table[channel], "channel")
             names = [str(name) for name in found]
+        n_kinds = 1 if channel is None else len(names)
         order = _in_order(series, kinds, None if time is None else table[time], ids)
         cells = [_numbers(table[name]) for name in columns]
-        cuts = np.searchsorted(
-            (series * len(names) + kinds if channel else series)[order],
-            np.arange(len(ids) * (len(names) if channel else 1)) + 1,
-        )
-        parts = [np.split(mine[order], cuts[:-1]) for mine in cells]
+        parts_of = np.arange(1, len(ids) * n_kinds)
+        cuts = np.searchsorted((series * n_kinds + kinds)[order], parts_of)
+        parts = [np.split(mine[order], cuts) for mine in cells]
         times = None
         if time is not None:
-            when = np.split(table[time].to_numpy()[order], cuts[:-1])
-            times = _common_times(when, len(names) if channel else 1, ids)
-        if channel is not None:
-            parts = [parts[0][k :: len(names)] for k in range(len(names))]
-        return cls(tuple(_frozen(part) for part in parts), tuple(names), tuple(ids), times)
+            when = np.split(table[time].to_numpy()[order], cuts)
+            times = _common_times(when, n_kinds, ids)
+        # Of one column the channels in turn; else each column is a channel.
+        channels = (_frozen(part[k::n_kinds]) for part in parts for k in range(n_kinds))
+        return cls(tuple(channels), tuple(names), tuple(ids), times)
 
 
 #: Series of any lengths, the rows of a matrix, matrices of channels, or a table of them.
@@ -511,10 +510,10 @@ def cut_windows(
         else tuple(table.times[i][first : first + window] for i, first in kept),
     )
     groups, firsts = np.array(kept, np.int64).T
+    windows = Windows(cuts, None, groups, firsts, left_out)
     if intervals is None:
-        return Windows(cuts, None, groups, firsts, left_out)
-    held_by = np.array(stretches, np.int64)
-    return Windows(cuts, np.array(labels), groups, firsts, left_out, held_by)
+        return windows
+    return windows._replace(y=np.array(labels), stretches=np.array(stretches, np.int64))
 
 
 def _refuse(what: str, why: str, odd: set[Hashable]) -> None:

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ class NarrowColumns:
         """Each value of a column and NaN at the end, and which of them every row has."""
         slot = self.slots[j]
         cells = self.cells[slot]
-        if self.most[slot] <= 1 and self.least[slot] == 0 and self.most[slot] == 1:
+        if self.least[slot] == 0 and self.most[slot] == 1:
             return np.array([0.0, 1.0, np.nan]), cells
         seen = np.bincount(cells, minlength=256) > 0
         silent = SILENT if self.most[slot] <= 1 else 255
@@ -97,13 +98,10 @@ class NarrowColumns:
 
 def find_narrow(columns: Sequence[Array] | Array) -> NarrowColumns:
     """Read all columns once: rows x columns of numbers, or a list of columns."""
-    read = _of_array(columns) if isinstance(columns, np.ndarray) else _of_columns(columns)
-    return _surveyed(*read)
-
-
-def _surveyed(cells: Bytes, flags: Bytes) -> NarrowColumns:
-    """What is told of all rows; `cells` has a row for every flag of 0."""
     from .kernels.exact import MINUS_ZERO, extremes, recode_missing
+
+    # A row of cells for every flag of 0.
+    cells, flags = _of_array(columns) if isinstance(columns, np.ndarray) else _of_columns(columns)
 
     slots = np.where(flags == 0, np.cumsum(flags == 0) - 1, -1)
     n = len(cells)
@@ -497,30 +495,38 @@ def present(matrix: Foreign) -> Moves:
 
 def from_codes(columns: list[Array], n_codes: list[int]) -> Moves:
     """Columns of codes; the most frequent code of each (the lowest of equals) is not stored."""
-    n_rows = columns[0].size
-    pointers, first, usual = [0], [0], []
+    counts = [np.bincount(column, minlength=n) for column, n in zip(columns, n_codes, strict=True)]
+    moves = moves_of(counts)
     rows: list[NDArray[np.int32]] = []
     kinds: list[Array] = []
-    codes: list[Ints] = []
     wide = max(n_codes) > MOST_CODES
-    for column, count in zip(columns, n_codes, strict=True):
-        counts = np.bincount(column, minlength=count)
-        common = int(counts.argmax())
-        others = np.flatnonzero(counts)
-        others = others[others != common]
-        kind_of = np.zeros(count, np.int32 if wide else np.uint8)
-        kind_of[others] = np.arange(1, others.size + 1)
-        moved = np.flatnonzero(column != common)
-        rows.append(moved.astype(np.int32))
-        kinds.append(kind_of[column[moved]])
-        codes.append(others)
-        usual.append(common)
-        pointers.append(pointers[-1] + moved.size)
-        first.append(first[-1] + others.size)
-    entries = scipy.sparse.csc_array(
-        (np.concatenate(kinds), np.concatenate(rows), np.array(pointers)),
-        shape=(n_rows, len(columns)),
-    )
-    return Moves(
-        entries, np.array(first), np.array(usual, np.int64), np.concatenate(codes).astype(np.int64)
-    )
+    for column, n, common, (lo, hi) in zip(
+        columns, n_codes, moves.usual, pairwise(moves.first), strict=True
+    ):
+        kind_of = np.zeros(n, np.int32 if wide else np.uint8)
+        kind_of[moves.codes[lo:hi]] = np.arange(1, hi - lo + 1)
+        rows.append(np.flatnonzero(column != common).astype(np.int32))
+        kinds.append(kind_of[column[rows[-1]]])
+    pointers = np.cumsum([0, *(mine.size for mine in rows)])
+    given = np.concatenate(kinds), np.concatenate(rows), pointers
+    entries = scipy.sparse.csc_array(given, shape=(columns[0].size, len(columns)))
+    return replace(moves, entries=entries)
+
+
+def moves_of(counts: Sequence[Array]) -> Moves:
+    """Columns by their moves, as the number of rows of each code has it; entries are elsewhere.
+
+    Examples
+    --------
+    >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
+    >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
+    ([0, 1], [0, 1, 2], [1, 2])
+    """
+    usual = [int(each.argmax()) for each in counts]
+    others = [
+        (codes := np.flatnonzero(each))[codes != common]
+        for each, common in zip(counts, usual, strict=True)
+    ]
+    first = np.cumsum([0, *(each.size for each in others)])
+    moved = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
+    return Moves(None, first, np.array(usual, np.int64), moved)

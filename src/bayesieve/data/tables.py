@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..checks import Array, Bytes, Floats, Foreign, Ints
+from ..checks import Array, Bytes, Floats, Ints
 from .columns import ColumnSpec, NumberName, count_distinct, encode, is_missing, learn, only_texts
 from .storage import IN_MEMORY, NarrowColumns, PackedTable, Panels, Room, TableShape, find_narrow
 
@@ -193,17 +193,29 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> Table:
             "X.compute() first."
         )
     if not reset and _reads_nothing(estimator):
-        return _rows_alone(X)
+        shape = X.shape if hasattr(X, "shape") else _array(X).shape
+        if len(shape) != 2 or shape[0] < 1:
+            raise ValueError(
+                f"X must be a table of at least one row; got the shape {tuple(shape)}."
+            )
+        return RawTable([], [], shape[0])
     if is_frame(X):
         return _read_frame(estimator, X, reset)
-    if scipy.sparse.issparse(X):
-        return _read_sparse(estimator, X, reset)
     if isinstance(X, list | tuple) and _array(X).dtype.kind in "US":
         # numpy would turn the numbers among texts into texts.
         X = np.array(X, dtype=object)
     with np.errstate(over="ignore", invalid="ignore"):  # sums of values near the float maximum
-        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csc",
+            dtype=None,
+            ensure_all_finite="allow-nan",
+        )
     names = _names(estimator, X.shape[1])
+    if scipy.sparse.issparse(X):
+        return _read_sparse(X, names)
     if X.dtype.kind in "fiub":
         return RawTable(X, names, X.shape[0])
     if X.dtype.kind not in "OUT":
@@ -227,14 +239,6 @@ def keep_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
 
 def _reads_nothing(estimator: BaseEstimator) -> bool:
     return getattr(estimator, "n_features_in_", None) == 0
-
-
-def _rows_alone(X: Foreign) -> RawTable:
-    """A table without a column, of as many rows as X has."""
-    shape = X.shape if hasattr(X, "shape") else _array(X).shape
-    if len(shape) != 2 or shape[0] < 1:
-        raise ValueError(f"X must be a table of at least one row; got the shape {tuple(shape)}.")
-    return RawTable([], [], shape[0])
 
 
 def is_frame(X: Any) -> bool:
@@ -294,16 +298,7 @@ def _read_frame(estimator: BaseEstimator, X: Any, reset: bool) -> RawTable:
     return RawTable(columns, names, frame.shape[0])
 
 
-def _read_sparse(estimator: BaseEstimator, X: Any, reset: bool) -> SparseTable:
-    with np.errstate(over="ignore", invalid="ignore"):
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csc",
-            dtype=None,
-            ensure_all_finite="allow-nan",
-        )
+def _read_sparse(X: Any, names: list[str]) -> SparseTable:
     if X.dtype.kind not in "fiub":
         raise TypeError(f"sparse X: allowed are numbers and booleans; got {X.dtype}.")
     matrix = scipy.sparse.csc_array(X)
@@ -317,7 +312,7 @@ def _read_sparse(estimator: BaseEstimator, X: Any, reset: bool) -> SparseTable:
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-    return SparseTable(matrix, _names(estimator, X.shape[1]), X.shape[0])
+    return SparseTable(matrix, names, X.shape[0])
 
 
 def _series(name: str, series: Any, first: bool) -> Array:

@@ -202,7 +202,10 @@ def load(
                 f"{_file_names(name, entry)}."
             )
     elif name in BUNDLED:
-        data = _bundled(name)
+        found = getattr(sklearn.datasets, BUNDLED[name])()
+        names, columns = list(map(str, found.target_names)), list(map(str, found.feature_names))
+        y = np.array(names)[found.target]
+        data = Dataset(name, found.data, y, columns, names, "scikit-learn")
     elif os.environ.get(FOLDER_VARIABLE):
         folder = Path(os.environ[FOLDER_VARIABLE])
         data = _from_folder(name, entry, folder, nominal, FOLDER_VARIABLE)
@@ -227,19 +230,6 @@ def _check(data: Dataset, entry: DatasetEntry) -> None:
             f"expected {entry.rows} rows x {entry.columns} columns, {entry.classes} classes of "
             f"known sizes; got {data.X.shape[0]} x {data.X.shape[1]}, class sizes {sizes.tolist()}."
         )
-
-
-def _bundled(name: str) -> Dataset:
-    found = getattr(sklearn.datasets, BUNDLED[name])()
-    names = [str(each) for each in found.target_names]
-    return Dataset(
-        name,
-        found.data,
-        np.array(names)[found.target],
-        [str(f) for f in found.feature_names],
-        names,
-        "scikit-learn",
-    )
 
 
 def _file_names(name: str, entry: DatasetEntry) -> str:

@@ -346,19 +346,14 @@ def make_signals(
         if kind:
             bounds = (_MEAN, _SD, _TREND)[kind - 1]
             amplitude[i] = rng.uniform(*bounds)
-            _alter(series[i], int(kind), int(change[i]), float(amplitude[i]))
+            rest = series[i][change[i] :]
+            if kind == 1:
+                rest += amplitude[i]
+            elif kind == 2:
+                rest *= amplitude[i]
+            else:
+                rest += amplitude[i] * np.arange(1, rest.size + 1) / rest.size
     return Signals(series, np.array(CLASSES)[kinds], change, amplitude)
-
-
-def _alter(signal: Floats, kind: int, change: int, amplitude: float) -> None:
-    """Change the signal from the change point on, in place."""
-    rest = signal[change:]
-    if kind == 1:
-        rest += amplitude
-    elif kind == 2:
-        rest *= amplitude
-    else:
-        rest += amplitude * np.arange(1, rest.size + 1) / rest.size
 
 
 # -- Breiman's waveforms ---------------------------------------------------------------------------

@@ -285,7 +285,7 @@ class Partitioned(Ledger):
 
     def totals(self) -> Ints:
         """Weight of the lines of all parts."""
-        return _sum([part.totals() for part in self._parts])
+        return np.sum([part.totals() for part in self._parts], axis=0)
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
         """Raise weights in every part."""
@@ -305,7 +305,7 @@ class Partitioned(Ledger):
     def losses(self, measure: Measure, units: Units, which: Ints, steps: int) -> Ints:
         """Exact losses: integers add up in any order."""
         check_adds(measure)
-        return _sum([part.losses(measure, units, which, steps) for part in self._parts])
+        return np.sum([part.losses(measure, units, which, steps) for part in self._parts], axis=0)
 
     def bounds(self, measure: Measure, units: Units, which: Ints, steps: int) -> Bounds:
         """Fast losses add up, and so do their doubts."""
@@ -317,16 +317,16 @@ class Partitioned(Ledger):
     def walk(self, measure: Measure, units: Units, which: Ints, steps: Ints) -> Ints:
         """Losses along a walk, by one request to every part."""
         check_adds(measure)
-        return _sum([part.walk(measure, units, which, steps) for part in self._parts])
+        return np.sum([part.walk(measure, units, which, steps) for part in self._parts], axis=0)
 
     def slopes(self, which: Sequence[int]) -> Slopes:
         """Gradients of the weights over all parts."""
         found = [part.slopes(which) for part in self._parts]
-        return Slopes(_sum([each.sums for each in found]), found[0].at)
+        return Slopes(np.sum([each.sums for each in found], axis=0), found[0].at)
 
     def balance(self) -> Ints:
         """Gradients of the constants over all parts."""
-        return _sum([part.balance() for part in self._parts])
+        return np.sum([part.balance() for part in self._parts], axis=0)
 
     def scores(self, joining: Sequence[int] = (), leaving: Sequence[int] = ()) -> Iterator[Scores]:
         """The sums, part by part."""
@@ -341,8 +341,3 @@ def check_adds(measure: Measure) -> None:
             "AUC compares rows of all parts with each other: it does not add up over parts of the "
             "rows. Use criterion='error', 'probability' or 'log-likelihood'."
         )
-
-
-def _sum(found: list[Ints]) -> Ints:
-    total: Ints = np.sum(found, axis=0)
-    return total

@@ -204,22 +204,19 @@ class LineCells:
     def put(self, codes: Array, two: bool) -> None:
         """The next column; `two`: it holds 0 and 1 only."""
         if two and self._packs:
-            self._put_bits(codes)
+            from .kernels.bits import pack_bits
+
+            if not self.bits.shape[0]:
+                self.bits = self._room((self._n_columns, self.bits.shape[1]), np.uint8)
+            pack_bits(codes, self._lines.arrays, self.bits[self._n_bits])
+            self._n_bits += 1
+            self._rows.append(-self._n_bits)
             return
         if not self.codes.shape[0]:
             self.codes = self._room((self._n_columns, self.codes.shape[1]), np.uint8)
         row = len(self._rows) - self._n_bits
         self.codes[row, : codes.size] = codes
         self._rows.append(row)
-
-    def _put_bits(self, codes: Array) -> None:
-        from .kernels.bits import pack_bits
-
-        if not self.bits.shape[0]:
-            self.bits = self._room((self._n_columns, self.bits.shape[1]), np.uint8)
-        pack_bits(codes, self._lines.arrays, self.bits[self._n_bits])
-        self._n_bits += 1
-        self._rows.append(-self._n_bits)
 
     def column(self, slot: int) -> Bytes:
         """The codes of one column."""
@@ -298,9 +295,8 @@ class UnitSlots:
         self.arrays = UnitArrays(pointers, tables.slots[columns])
         first = columns[pointers[:-1]]
         self.first = tables.slots[first]
-        single = (widths == 1) & (self.first >= 0)
-        self.coded = single
-        self.linear = single & tables.linear_ok[first]
+        self.coded = (widths == 1) & (self.first >= 0)
+        self.linear = self.coded & tables.linear_ok[first]
 
 
 # Arrays of the size of a table of terms while tables of codes are made: terms, integers (three),
@@ -425,7 +421,10 @@ class DenseColumns(TableColumns):
             levels = np.append(spec.distinct, np.nan)
             of_lines = to_codes(spec.distinct, of_lines)
         self.levels.append(levels)
-        self.all_known.append(levels is not None and not _any_missing(spec, column))
+        self.all_known.append(
+            levels is not None
+            and not (np.isnan(column) if spec.levels is None else column == spec.n_codes - 1).any()
+        )
         if levels is None:
             self.numbers.append(of_lines if later is None else later(self.lines.rows))
             self.slots.append(-len(self.numbers))
@@ -450,10 +449,3 @@ class DenseColumns(TableColumns):
 
     def _is_smaller(self, n_values: int) -> bool:
         return 2 * self.n_sets * n_values <= self.lines.rows.size
-
-
-def _any_missing(spec: ColumnSpec, column: Array) -> bool:
-    """Has any row the code, or the number, that says nothing?"""
-    if spec.levels is None:
-        return bool(np.isnan(column).any())
-    return bool(spec.n_codes == 1 or (column == spec.n_codes - 1).any())

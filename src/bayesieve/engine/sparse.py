@@ -65,22 +65,17 @@ class Strata:
         Lines that have `moved` since this was asked last are forgotten afterwards.
         """
         if moved or not self._begun:
-            self._sort(sums, self._gone(moved))
+            gone, n_lines = None, self._order.shape[1]
+            if self._begun and sum(lines.size for lines in moved) < _MERGE * n_lines:
+                gone = np.zeros(n_lines, bool)
+                gone[np.concatenate(moved)] = True
+            self._sort(sums, gone)
             self._begun = True
             moved.clear()
         return self._pairs
 
-    def _gone(self, moved: list[Array]) -> Bools | None:
-        """Lines that have changed, or None where sorting anew is cheaper."""
-        n_lines = self._order.shape[1]
-        if not self._begun or sum(lines.size for lines in moved) >= _MERGE * n_lines:
-            return None
-        gone = np.zeros(n_lines, bool)
-        for lines in moved:
-            gone[lines] = True
-        return gone
-
     def _sort(self, sums: Ints, gone: Bools | None) -> None:
+        """Sort lines that have changed, or all (None) where that is cheaper."""
         from .kernels.sparse import merge_moved, tally
 
         found = self.arrays
@@ -207,6 +202,10 @@ class SparseTables(NamedTuple):
     scale: Scale
 
 
+# Arrays of the size of all terms while they are made: of binary columns, of others.
+_OF_BINARY, _OF_OTHERS = 5, 3
+
+
 def bayes_tables(
     problem: SparseProblem,
     settings: ModelSettings,
@@ -217,145 +216,111 @@ def bayes_tables(
 
     Class weights are the problem's.
     """
-    return _BayesTables(problem, settings, priors, run).found
+    trained, specs, moves = problem.trained, problem.specs, problem.moves
+    class_weight = np.tile(problem.class_weight, trained.n_groups)
+    weights = problem.training_weights
+    totals = np.stack([_class_counts(trained, weights, at) for at in problem.scoring.left_out])
+    n_sets = len(totals)
+    is_binary = np.array([spec.model == "bernoulli" for spec in specs], bool)
+    binary, others = np.flatnonzero(is_binary), np.flatnonzero(~is_binary).tolist()
+    _check_room(problem, totals.size, others)
+    counts = problem.binary_counts(binary, totals)
 
-
-# Arrays of the size of all terms while they are made: of binary columns, of others.
-_OF_BINARY, _OF_OTHERS = 5, 3
-
-
-class _BayesTables:
-    """All binary columns at once, the others one by one."""
-
-    def __init__(
-        self, problem: SparseProblem, settings: ModelSettings, priors: str | Floats | None, run: Run
-    ):
-        self._problem, self._settings, self._priors, self._run = problem, settings, priors, run
-        self._trained, self._weights = problem.trained, problem.training_weights
-        self._class_weight = np.tile(problem.class_weight, self._trained.n_groups)
-        self._totals = np.stack([self._class_counts(left) for left in problem.scoring.left_out])
-        self._binary = np.array([spec.model == "bernoulli" for spec in problem.specs])
-        self._check_room()
-        self._counts = problem.binary_counts(np.flatnonzero(self._binary), self._totals)
-        (binary, prior, spoken), scale = in_units_of_scale(self._make)
-        self.found = self._assemble(binary, prior, spoken, scale)
-
-    def _check_room(self) -> None:
-        """Refuse tables that would not fit into memory."""
-        problem = self._problem
-        n_codes = [
-            spec.n_codes if values is None else values.size
-            for spec, values, binary in zip(
-                problem.specs, problem.values, self._binary, strict=True
-            )
-            if not binary
-        ]
-        n_copied = _OF_BINARY * 3 * int(self._binary.sum()) + _OF_OTHERS * sum(n_codes)
-        what = f"{self._trained.n_groups} labels" if self._trained.n_groups > 1 else "all classes"
-        check_memory(
-            f"the tables of {len(problem.specs)} columns for {what}",
-            8 * self._totals.size * n_copied,
-            "use fewer labels, classes, columns or folds",
-        )
-
-    def _make(self, bits: int) -> tuple[tuple[Terms, Terms, dict[int, Terms]], Scale]:
-        """Terms of the binary columns, of the prior and of each other column."""
-        binary, prior = self._count_terms(bits), self._prior(bits)
-        spoken = self._others(bits)
-        largest = np.abs(binary.finite).max((1, 2, 3), initial=0.0)
-        bounds = [np.abs(prior.finite).max(), *largest]
-        bounds += [np.abs(found.finite).max(initial=0.0) for found in spoken.values()]
-        n_impossible = sum(found.impossible is not None for found in [prior, *spoken.values()])
-        if binary.impossible is not None:
-            n_impossible += int(binary.impossible.any((1, 2, 3)).sum())
+    def make(bits: int) -> tuple[tuple[Terms, Terms, dict[int, Terms]], Scale]:
+        """Terms of the binary columns, of the prior (sets x class columns), of each other one."""
+        means = None
+        if settings.smoothing == "mean":
+            means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
+        told = class_weight, means, bits, settings.silent_constants
+        mine = ModelSettings(settings.smoothing, None, *told)
+        # All binary columns at once: columns x sets x codes x class columns.
+        spoken = MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), mine)
+        shaped = totals.reshape(n_sets, -1, trained.n_classes)
+        found = prior_terms(shaped, priors, problem.class_weight, bits)
+        never = found.impossible
+        flat = found.finite.reshape(n_sets, -1)
+        prior = Terms(flat, None if never is None else never.reshape(n_sets, -1))
+        exact = replace(settings, class_weight=problem.class_weight, bits=bits)
+        told_alone = _other_terms(problem, others, exact, run)
+        alone = [prior, *told_alone.values()]
+        largest = np.abs(spoken.finite).max((1, 2, 3), initial=0.0)
+        of_prior, *rest = (np.abs(each.finite).max(initial=0.0) for each in alone)
+        bounds = [of_prior, *largest, *rest]
+        n_impossible = sum(each.impossible is not None for each in alone)
+        if spoken.impossible is not None:
+            n_impossible += int(spoken.impossible.any((1, 2, 3)).sum())
         # Differences of two sums must fit too.
         scale = Scale.for_terms([2 * bound for bound in bounds], 2 * n_impossible)
-        return (binary, prior, spoken), scale
+        return (spoken, prior, told_alone), scale
 
-    def _assemble(
-        self, binary: Terms, prior: Terms, spoken: dict[int, Terms], scale: Scale
-    ) -> SparseTables:
-        """Integers of the usual values, and the differences of the others."""
-        moves, trained = self._problem.moves, self._trained
-        n_sets = self._totals.shape[0]
-        width = trained.n_groups if trained.odds else trained.n_classes
-        base = np.empty((moves.n_columns, n_sets, width), np.int64)
-        delta = np.empty((moves.codes.size, n_sets, width), np.int64)
-        at = np.flatnonzero(self._binary)
-        fixed = self._odds(scale.fix(binary))
-        base[at] = fixed[np.arange(at.size), :, moves.usual[at]]
-        rows, of = moves.rows_of(at)
-        delta[rows] = fixed[of, :, moves.codes[rows]] - base[at[of]]
-        for f, found in spoken.items():
-            table = self._odds(scale.fix(found))
-            mine = slice(moves.first[f], moves.first[f + 1])
-            base[f] = table[:, moves.usual[f]]
-            delta[mine] = table[:, moves.codes[mine]].swapaxes(0, 1) - base[f]
-        return SparseTables(self._odds(scale.fix(prior)), base, delta, scale)
+    (spoken, prior, told_alone), scale = in_units_of_scale(make)
 
-    def _class_counts(self, left_out: Ints) -> Floats:
-        """Weight of every class column over the training rows but these."""
-        kept = np.ones(self._weights.size, bool)
-        kept[left_out] = False
-        member, weights = self._trained.member[kept], self._weights[kept]
-        counts = np.zeros(self._trained.n_groups * self._trained.n_classes)
-        for column in member.T:
-            counts += np.bincount(column, weights, counts.size)
-        return counts
-
-    def _prior(self, bits: int) -> Terms:
-        """Log-priors, sets x class columns, each problem for itself."""
-        n_sets = self._totals.shape[0]
-        shaped = self._totals.reshape(n_sets, -1, self._trained.n_classes)
-        found = prior_terms(shaped, self._priors, self._problem.class_weight, bits)
-        impossible = found.impossible
-        return Terms(
-            found.finite.reshape(n_sets, -1),
-            None if impossible is None else impossible.reshape(n_sets, -1),
-        )
-
-    def _count_terms(self, bits: int) -> Terms:
-        """Terms of all binary columns at once: columns x sets x codes x class columns."""
-        smoothing, counts = self._settings.smoothing, self._counts
-        means = None
-        if smoothing == "mean":
-            means = binary_mean(list(counts), counts.shape[1], counts.shape[3])
-        told = self._class_weight, means, bits, self._settings.silent_constants
-        settings = ModelSettings(smoothing, None, *told)
-        return MODELS["bernoulli"].terms(counts, np.arange(3), Grid(), settings)
-
-    def _others(self, bits: int) -> dict[int, Terms]:
-        """Terms of the other columns: sets x codes x class columns, problem by problem."""
-        others, n_groups = np.flatnonzero(~self._binary).tolist(), self._trained.n_groups
-        settings = replace(self._settings, class_weight=self._problem.class_weight, bits=bits)
-        parts: dict[tuple[int, int], Terms] = {}
-
-        def task(lo: int, hi: int) -> None:
-            for item in range(lo, hi):
-                f, g = others[item // n_groups], item % n_groups
-                parts[f, g] = self._column_terms(f, g, settings)
-
-        self._run(task, len(others) * n_groups, sum(self._work(f) for f in others) * n_groups)
-        return {f: _side_by_side([parts.pop((f, g)) for g in range(n_groups)]) for f in others}
-
-    def _work(self, f: int) -> int:
-        """How much there is to do before a column on a grid can speak: pairs of codes."""
-        spec, (n_sets, _) = self._problem.specs[f], self._totals.shape
-        return n_sets * spec.n_codes**2 * self._trained.n_classes if spec.on_grid else 0
-
-    def _column_terms(self, f: int, g: int, settings: ModelSettings) -> Terms:
-        """Terms of another column for one problem: sets x codes x classes."""
-        problem = self._problem
-        spec, values = problem.specs[f], problem.values[f]
-        codes = np.arange(spec.n_codes) if values is None else values
-        given = [spec], [problem.statistics(f, g)], settings, self._totals.shape[0]
-        return build_columns(*given)[0].of(codes)
-
-    def _odds(self, fixed: Ints) -> Ints:
+    def fixed(terms: Terms) -> Ints:
         """From class columns to what the sums hold (last axis)."""
-        if not self._trained.odds:
-            return fixed
-        return fixed[..., 1::2] - fixed[..., ::2]
+        whole = scale.fix(terms)
+        return whole[..., 1::2] - whole[..., ::2] if trained.odds else whole
+
+    # Integers of the usual values, and the differences of the others.
+    width = trained.n_groups if trained.odds else trained.n_classes
+    base = np.empty((moves.n_columns, n_sets, width), np.int64)
+    delta = np.empty((moves.codes.size, n_sets, width), np.int64)
+    of_binary = fixed(spoken)
+    base[binary] = of_binary[np.arange(binary.size), :, moves.usual[binary]]
+    rows, of = moves.rows_of(binary)
+    delta[rows] = of_binary[of, :, moves.codes[rows]] - base[binary[of]]
+    for f, terms in told_alone.items():
+        table = fixed(terms)
+        mine = slice(moves.first[f], moves.first[f + 1])
+        base[f] = table[:, moves.usual[f]]
+        delta[mine] = table[:, moves.codes[mine]].swapaxes(0, 1) - base[f]
+    return SparseTables(fixed(prior), base, delta, scale)
+
+
+def _check_room(problem: SparseProblem, n_totals: int, others: list[int]) -> None:
+    """Refuse tables that would not fit into memory."""
+    specs, n_groups = problem.specs, problem.trained.n_groups
+    n_codes = 0
+    for f in others:
+        values = problem.values[f]
+        n_codes += specs[f].n_codes if values is None else values.size
+    n_copied = _OF_BINARY * 3 * (len(specs) - len(others)) + _OF_OTHERS * n_codes
+    what = f"{n_groups} labels" if n_groups > 1 else "all classes"
+    check_memory(
+        f"the tables of {len(specs)} columns for {what}",
+        8 * n_totals * n_copied,
+        "use fewer labels, classes, columns or folds",
+    )
+
+
+def _class_counts(trained: Targets, weights: Floats, left_out: Ints) -> Floats:
+    """Weight of every class column over the training rows but these."""
+    kept = np.delete(weights, left_out)
+    counts = np.zeros(trained.n_groups * trained.n_classes)
+    for column in np.delete(trained.member, left_out, axis=0).T:
+        counts += np.bincount(column, kept, counts.size)
+    return counts
+
+
+def _other_terms(
+    problem: SparseProblem, others: list[int], settings: ModelSettings, run: Run
+) -> dict[int, Terms]:
+    """Terms of columns that are not binary: sets x codes x class columns, problem by problem."""
+    specs, trained, n_sets = problem.specs, problem.trained, len(problem.scoring.left_out)
+    n_groups = trained.n_groups
+    parts: dict[tuple[int, int], Terms] = {}
+
+    def task(lo: int, hi: int) -> None:
+        for item in range(lo, hi):
+            f, g = others[item // n_groups], item % n_groups
+            spec, values = specs[f], problem.values[f]
+            codes = np.arange(spec.n_codes) if values is None else values
+            given = [spec], [problem.statistics(f, g)], settings, n_sets
+            parts[f, g] = build_columns(*given)[0].of(codes)
+
+    # Before a column on a grid can speak: pairs of codes.
+    work = sum(specs[f].n_codes ** 2 for f in others if specs[f].on_grid)
+    run(task, len(others) * n_groups, n_sets * work * trained.n_classes * n_groups)
+    return {f: _side_by_side([parts.pop((f, g)) for g in range(n_groups)]) for f in others}
 
 
 def _side_by_side(parts: list[Terms]) -> Terms:

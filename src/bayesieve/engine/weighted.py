@@ -72,16 +72,12 @@ class TermTables:
     @classmethod
     def stacked(cls, folds: Sequence["TermTables"]) -> "TermTables":
         """Terms in several folds: the tables of each term one below the other."""
-        first = folds[0]
-        n_folds = len(folds)
+        first, n_folds = folds[0], len(folds)
         # Rows of term t in fold f come after those of all terms before and of all folds before.
-        starts = n_folds * np.repeat(first.first, first.n_codes)
-        within = np.arange(first.ratios.shape[0]) - np.repeat(first.first, first.n_codes)
-        ratios = np.empty((n_folds * first.ratios.shape[0], first.n_classes), np.int64)
-        own = np.empty_like(ratios)
-        for f, each in enumerate(folds):
-            at = starts + f * np.repeat(first.n_codes, first.n_codes) + within
-            ratios[at], own[at] = each.ratios, each.own
+        owner = np.tile(np.repeat(np.arange(first.n_terms), first.n_codes), n_folds)
+        order = np.argsort(owner, kind="stable")
+        ratios = np.concatenate([each.ratios for each in folds])[order]
+        own = np.concatenate([each.own for each in folds])[order]
         return cls(ratios, own, n_folds * first.first, n_folds * first.n_codes)
 
     @property
@@ -342,7 +338,8 @@ class WeightedLedger(WeightedLines):
         self._loss: int | None = None
         self._balance: Ints | None = None
         self._labels = lines.labels
-        present = [np.empty(0, np.int64) if k != PRESENT else c for k, c in self._all_cells()]
+        held = zip(cells.kinds.tolist(), cells.columns, strict=True)
+        present = [np.empty(0, np.int64) if kind != PRESENT else each for kind, each in held]
         self._pointers = np.append(0, np.cumsum([each.size for each in present])).astype(np.int64)
         self._entries = np.concatenate([np.empty(0, np.int64), *present]).astype(np.int64)
 
@@ -393,10 +390,14 @@ class WeightedLedger(WeightedLines):
         kinds = self._cells.kinds[terms]
         # Every line once is what the quick way for two codes can add up.
         quick = (kinds == TWO) & (self._lines.weights.size == 0)
-        self._fill_two(terms, np.flatnonzero(quick), at, sums)
-        self._fill_present(terms, np.flatnonzero(kinds == PRESENT), at, sums)
-        rest = np.flatnonzero(~quick & (kinds != PRESENT))
-        self._fill_coded(terms, rest, at, sums)
+        present = kinds == PRESENT
+        for fill, which_of in (
+            (self._fill_two, quick),
+            (self._fill_present, present),
+            (self._fill_coded, ~quick & ~present),
+        ):
+            if which_of.any():
+                fill(terms, np.flatnonzero(which_of), at, sums)
         return Slopes(sums, at)
 
     def apply(self, terms: Sequence[int], steps: int | Ints) -> None:
@@ -430,9 +431,6 @@ class WeightedLedger(WeightedLines):
 
     def _read_sums(self) -> Ints:
         return self.sums.copy()
-
-    def _all_cells(self) -> Iterator[tuple[int, Array]]:
-        yield from zip(self._cells.kinds.tolist(), self._cells.columns, strict=True)
 
     def _raise(self, term: int, steps: Ints, table: Ints, own: Ints) -> None:
         """Add steps of a table to the sums of the lines that have its codes."""
@@ -497,8 +495,6 @@ class WeightedLedger(WeightedLines):
     def _fill_two(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
         from .kernels.weighted import slopes_of_two
 
-        if not here.size:
-            return
         codes, seats, totals = self._cells.codes, self._cells.seats[terms[here]], self.balance()
         out = np.empty((here.size, 2, self.tables.width), np.int64)
 
@@ -512,8 +508,6 @@ class WeightedLedger(WeightedLines):
     def _fill_present(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
         from .kernels.weighted import slopes_of_present
 
-        if not here.size:
-            return
         rows, totals, mine = self._rows(), self.balance(), terms[here]
         out = np.empty((here.size, 2, self.tables.width), np.int64)
 
@@ -559,8 +553,6 @@ class WeightedLedger(WeightedLines):
     def _fill_coded(self, terms: Ints, here: Ints, at: Ints, sums: Ints) -> None:
         from .kernels.weighted import slopes_by_code
 
-        if not here.size:
-            return
         rows, width, n_lines = self._rows(), self.tables.width, self.sums.shape[1]
 
         def task(lo: int, hi: int) -> None:

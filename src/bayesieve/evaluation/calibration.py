@@ -155,7 +155,17 @@ def calibrate(
     if rows == "validation":
         if chooser is None or parts is None:
             raise ValueError("rows='validation' is for a NaiveBayesSelector; use rows='new'.")
-        judge, table, target, weights = _guided(chooser, X, y, sample_weight)
+        # A model of the guiding rows, and the validation rows to judge it by.
+        read = read_training(chooser, X, y, sample_weight)
+        refits = Refits(chooser, X, y, read=read, encode=True)
+        guiding, held = refits.parts
+        if not held.size:
+            raise ValueError(
+                "rows='validation' needs a selector with a validation part; it was fitted with "
+                "validation=None. Give new rows."
+            )
+        judge, table = refits.chosen_on(guiding), refits.chosen(held)
+        target, weights = read.targets.classes[held], read.weights[held]
     else:
         judge, (table, target, weights) = fitted, held_out_rows(model, fitted, X, y, sample_weight)
     if rows == "new" and trained_on(fitted, table, target, weights):
@@ -238,26 +248,6 @@ def _read_known(
     return read_sample(BaseEstimator(), table, y, sample_weight, known=classes)
 
 
-def _guided(
-    selector: ChosenColumns, X: object, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[FittedBayes, Table, Ints, Floats]:
-    """A model of the guiding rows, and the validation rows to judge it by."""
-    read = read_training(selector, X, y, sample_weight)
-    refits = Refits(selector, X, y, read=read, encode=True)
-    guiding, held = refits.parts
-    if not held.size:
-        raise ValueError(
-            "rows='validation' needs a selector with a validation part; it was fitted with "
-            "validation=None. Give new rows."
-        )
-    return (
-        refits.chosen_on(guiding),
-        refits.chosen(held),
-        read.targets.classes[held],
-        read.weights[held],
-    )
-
-
 def _fit_temperatures(
     fitted: FittedBayes,
     judge: FittedBayes,
@@ -267,7 +257,7 @@ def _fit_temperatures(
     bounds: tuple[float, float],
 ) -> tuple[FittedBayes, Calibration]:
     """The model with its best temperatures, one a problem, and a report."""
-    notes, losses, squares, temperatures = [], [], [], []
+    notes, losses, temperatures = [], [], []
     problems = zip(fitted.problems, judge.problems, target.T, strict=True)
     for problem, speaker, truth in problems:
         sums = speaker.sums(table)
@@ -282,14 +272,12 @@ def _fit_temperatures(
         temperatures.append(float(temperature))
         notes += [note] if note else []
         tried = (problem.temperature, temperature)
-        both = [_losses(scores / each, truth, weights) for each in tried]
-        losses.append([loss for loss, _ in both])
-        squares.append([square for _, square in both])
-    log_loss, brier = np.mean(losses, axis=0).tolist(), np.mean(squares, axis=0).tolist()
+        losses.append([_losses(scores / each, truth, weights) for each in tried])
+    log_loss, brier = map(tuple, np.mean(losses, axis=0).T.tolist())
     report = Calibration(
         tuple(temperatures) if fitted.labelled else temperatures[0],
-        (log_loss[0], log_loss[1]),
-        (brier[0], brier[1]),
+        log_loss,
+        brier,
         float(weights.sum()),
         " ".join(dict.fromkeys(notes)),
     )

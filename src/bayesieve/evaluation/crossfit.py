@@ -193,7 +193,12 @@ class Refits:
         table = self.table_after(
             read.rows[at] if repeats is None else np.repeat(read.rows[at], repeats)
         )
-        model = self._copy(read.rows[at], seed, alone) if choose else self.procedure.base_model()
+        model = fresh_copy(self.last, seed) if choose else self.procedure.base_model()
+        if choose:
+            model.set_params(n_jobs=model.n_jobs if alone else 1)
+        if choose and hasattr(model, "validation"):  # rows it names are named anew, among these
+            among = validation_among(self.last.validation, read.rows[at], self.n_rows)
+            model.set_params(validation=among)
         if adapt is not None:
             model.set_params(**adapt(table))
         if self._pipeline is None:
@@ -208,14 +213,6 @@ class Refits:
         model.fit(table if rows is None else table.take(rows), self.target[at], **given)
         return Refit(model, table)
 
-    def _copy(self, rows: Ints, seed: int, alone: bool) -> Foreign:
-        """A copy for a table of these rows of X; those that `validation` names are named anew."""
-        found = fresh_copy(self.last, seed)
-        if "validation" in found.get_params():
-            among = validation_among(self.last.validation, rows, self.n_rows)
-            found.set_params(validation=among)
-        return found if alone else found.set_params(n_jobs=1)
-
     def can_fit(self, rows: Ints) -> bool:
         """Do these rows hold every class, and more of each than rows named by `validation`?"""
         read = self.read
@@ -223,9 +220,8 @@ class Refits:
         n_classes = np.unique(labels).size
         if not read.targets.labelled and n_classes < len(read.classes):
             return False
-        chooses = validation_among(
-            getattr(self.last, "validation", None), read.rows[rows], self.n_rows
-        )
+        named = getattr(self.last, "validation", None)
+        chooses = validation_among(named, read.rows[rows], self.n_rows)
         if not isinstance(chooses, np.ndarray):
             return True
         return bool(chooses.any()) and np.unique(labels[~chooses]).size == n_classes
@@ -306,7 +302,9 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     if np.bincount(strata).min() < _FOLDS and not labelled:
         return None
     n_folds = _FOLDS if groups is None else min(_FOLDS, np.unique(groups).size)
-    if n_folds < 2 or _names_rows(refits.last):
+    cv = getattr(refits.last, "cv", None)
+    names_rows = not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
+    if n_folds < 2 or names_rows:
         return None
     splitter = fold_splitter(n_folds, groups is not None)
     width = len(read.targets.names) if labelled else len(read.classes)
@@ -322,12 +320,6 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
             if scores is not None:
                 scores[test] = log_scores(fitted, chosen)
     return OutOfFold(proba, decided, scores)
-
-
-def _names_rows(model: Foreign) -> bool:
-    """Does `cv` name rows of the whole table, which a part of it does not have?"""
-    cv = getattr(model, "cv", None)
-    return not (cv is None or isinstance(cv, str | Integral) or hasattr(cv, "split"))
 
 
 # -- Held-out rows scored by the criterion that guided ---------------------------------------------
@@ -394,11 +386,14 @@ def _area(
     selector: ChosenColumns, criterion: AUC, chosen: Table, target: Array, weights: Floats
 ) -> float:
     """Mean AUC over labels, less the price of the features."""
-    model = selector.estimator_
+    model, fitted = selector.estimator_, selector.estimator_.fitted_
     truths = target if target.ndim == 2 else (target == model.classes_[1])[:, None]
     counts = weights.astype(np.int64)
+    # Integer scores of each label, or of the second class.
+    votes = isinstance(fitted, FittedVotes)
+    odds = fitted.votes(chosen) if votes else [s[:, 1] - s[:, 0] for s in fitted.sums(chosen)]
     areas = []
-    for g, (scores, truth) in enumerate(zip(_odds(model.fitted_, chosen), truths.T, strict=True)):
+    for g, (scores, truth) in enumerate(zip(odds, truths.T, strict=True)):
         positive = truth.astype(bool)
         if positive.all() or not positive.any():
             if criterion.undefined == "skip":
@@ -419,13 +414,6 @@ def _area(
     if criterion.penalty is None:
         return score
     return max(score - float(criterion.penalty(int(selector.support_.sum()))), 0.0)
-
-
-def _odds(fitted: FittedBayes | FittedVotes, chosen: Table) -> list[Ints]:
-    """Integer scores of each label, or of the second class."""
-    if isinstance(fitted, FittedVotes):
-        return list(fitted.votes(chosen))
-    return [sums[:, 1] - sums[:, 0] for sums in fitted.sums(chosen)]
 
 
 # -- The rows that a model was fitted on -----------------------------------------------------------

@@ -161,15 +161,9 @@ def evaluate_ranking(
                     f"choose the number of features by {_INNER} folds of their own; got "
                     f"{train.size}."
                 )
-            chooser = np.mean(
-                [
-                    walker.walk(
-                        order_of(read, train[fit], method, n_jobs), train[fit], train[judge]
-                    )
-                    for fit, judge in _splits(_INNER, read.labels[train])
-                ],
-                axis=0,
-            )
+            inner = [(train[a], train[b]) for a, b in _splits(_INNER, read.labels[train])]
+            walks = [walker.walk(order_of(read, a, method, n_jobs), a, b) for a, b in inner]
+            chooser = np.mean(walks, axis=0)
         accuracies.append(along)
         sizes.append(int(np.argmax(chooser)) + 1)
         orders.append(order)
@@ -222,20 +216,17 @@ class Neighbours:
         self._labels, self._k = read.labels, k
         self._known: dict[tuple[tuple[int, ...], bytes, bytes], float] = {}
         columns: list[Floats] = []
-        self._parts = []
+        self._places = []  #: of each feature
         for j, model in enumerate(choose_models("auto", read.table)):
             raw = read.table.column(j)
+            parts = [raw]
             if is_category(model):
-                missing = is_missing(raw)
-                levels = sorted(set(raw[~missing].tolist()))
                 # Two levels are as far apart as the ends of a number's range.
-                columns += [(raw == level) * np.sqrt(0.5) for level in levels]
-                self._parts.append(len(levels))
-            else:
-                columns.append(raw)
-                self._parts.append(1)
+                levels = sorted(set(raw[~is_missing(raw)].tolist()))
+                parts = [(raw == level) * np.sqrt(0.5) for level in levels]
+            self._places.append(np.arange(len(columns), len(columns) + len(parts)))
+            columns += parts
         self._values = np.column_stack(columns)
-        self._ends = np.cumsum(self._parts)
 
     def walk(self, order: Ints, train: Ints, test: Ints) -> Floats:
         """Accuracy with the first 1, 2, ... features."""
@@ -244,9 +235,7 @@ class Neighbours:
             chosen = np.sort(order[:n])
             key = (tuple(chosen), train.tobytes(), test.tobytes())
             if key not in self._known:
-                at = np.concatenate(
-                    [np.arange(self._ends[j] - self._parts[j], self._ends[j]) for j in chosen]
-                )
+                at = np.concatenate([self._places[j] for j in chosen])
                 fitted, judged = self._filled(
                     self._values[np.ix_(train, at)], self._values[np.ix_(test, at)]
                 )

@@ -290,7 +290,16 @@ def decide(  # noqa: PLR0913
     fitted = bayes_of(model).fitted_
     wanted = read_requirements(fitted, costs, abstain, max_false_alarms, min_detections)
     table, target, weights = held_out_rows(model, fitted, X, y, None)
-    _check_classes(fitted, target)
+    # A rate of a class that nobody has seen cannot be told.
+    for g, (problem, truth) in enumerate(zip(fitted.problems, target.T, strict=True)):
+        lost = np.setdiff1d(np.arange(len(problem.classes)), truth)
+        if lost.size:
+            name = repr(plain_value(problem.classes[lost[0]]))
+            of = f" of the label {fitted.labels[g]!r}" if fitted.labelled else ""
+            raise ValueError(
+                f"y has no row of the class {name}{of}: held-out rows must show every class that "
+                "the model knows. Give more of them."
+            )
     if trained_on(fitted, table, target, weights):
         warnings.warn(
             "X and y hold the very counts that the model was fitted on: they seem to be its "
@@ -311,27 +320,12 @@ def decide(  # noqa: PLR0913
     final = bayes_of(believed)
     ruled = _ruled(final.fitted_, wanted, table, target, confidence, mates)
     report = Decision.of(ruled, table, target)
-    kept = final.__dict__.get("calibration_")
     found = copy.copy(final).hold(ruled)
-    if kept is not None:
-        found.calibration_ = kept
-    found.decision_ = report
+    if "calibration_" in final.__dict__:
+        found.calibration_ = final.calibration_
     twin = around(believed, found)
-    twin.decision_ = report
+    found.decision_ = twin.decision_ = report
     return twin
-
-
-def _check_classes(fitted: FittedBayes, target: Ints) -> None:
-    """A rate of a class that nobody has seen cannot be told."""
-    for g, (problem, truth) in enumerate(zip(fitted.problems, target.T, strict=True)):
-        lost = np.setdiff1d(np.arange(len(problem.classes)), truth)
-        if lost.size:
-            name = repr(plain_value(problem.classes[lost[0]]))
-            of = f" of the label {fitted.labels[g]!r}" if fitted.labelled else ""
-            raise ValueError(
-                f"y has no row of the class {name}{of}: held-out rows must show every class that "
-                "the model knows. Give more of them."
-            )
 
 
 def _ruled(

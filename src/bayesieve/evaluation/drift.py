@@ -13,7 +13,7 @@ from ..checks import Array, check_number, plain_value
 from ..data.columns import ColumnSpec, encode, span_in_words
 from ..data.result import Fields, Result
 from ..estimators.naive_bayes import bayes_of, rows_of
-from ..models.base import Floats, Ints, Statistics
+from ..models.base import Floats, Ints
 from ..models.gaussian import Mixtures, Moments, plain_squares
 from ..models.novelty import group_of, grouped, surprise
 from ._typing import Model
@@ -49,15 +49,6 @@ class Move(NamedTuple):
     distance: float
     p_value: float
     change: str
-
-
-def column_move(spec: ColumnSpec, statistics: Statistics, n_trained: float, values: Array) -> Move:
-    """How far a column moved from what the training rows showed of it to these values."""
-    if spec.levels is not None:
-        return _of_counts(spec, statistics[0].sum(1), values)
-    if isinstance(statistics, Moments | Mixtures):
-        return _of_moments(spec, statistics, n_trained, encode(spec, values))
-    return Move(0.0, 1.0, "not tested: its feature model keeps no counts")
 
 
 def _of_counts(spec: ColumnSpec, counts: Floats, values: Array) -> Move:
@@ -474,10 +465,17 @@ def drift(model: Model, X: object, *, alpha: float = 0.05) -> Drift:
     rows = rows_of(model, X)
     summary = fitted.problems[0].summary
     n_trained = float(summary.class_count.sum())
-    moves = [
-        column_move(summary.specs[j], summary.statistics[j], n_trained, rows.column(j))
-        for j in range(len(summary.specs))
-    ]
+    moves = []
+    for j, (spec, statistics) in enumerate(zip(summary.specs, summary.statistics, strict=True)):
+        values, move = (
+            rows.column(j),
+            Move(0.0, 1.0, "not tested: its feature model keeps no counts"),
+        )
+        if spec.levels is not None:
+            move = _of_counts(spec, statistics[0].sum(1), values)
+        elif isinstance(statistics, Moments | Mixtures):
+            move = _of_moments(spec, statistics, n_trained, encode(spec, values))
+        moves.append(move)
     p_values = np.array([move.p_value for move in moves])
     adjusted = np.array(holm(p_values.tolist()))
     distance = np.array([move.distance for move in moves])

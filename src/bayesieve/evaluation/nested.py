@@ -138,10 +138,8 @@ class Nested(Result):
 
         Folds share most of their training rows, so it is somewhat too small.
         """
-        values = np.asarray(values, dtype=np.float64)
-        if values.size < 2:
-            return float("nan")
-        return float(values.std(ddof=1) / np.sqrt(values.size))
+        n = len(values)
+        return float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
 
     def _rows(self) -> list[tuple[str, Floats]]:
         rows = [("guiding", self.guiding), ("honest", self.honest), ("optimism", self.optimism)]

@@ -254,11 +254,8 @@ def _of_training_rows(
 ) -> Performance | None:
     """Performance on the rows of the fit; None of other rows, where a model may be given them."""
     parts = procedure_of(model).row_parts
-    read = (
-        _read_if_trained_on(model, X, y, sample_weight)
-        if parts is None
-        else read_training(model, X, y, sample_weight)
-    )
+    reader = _read_if_trained_on if parts is None else read_training
+    read = reader(model, X, y, sample_weight)
     if read is None:
         return None
     given = read_groups_of_rows(groups, _num_samples(X))
@@ -377,8 +374,8 @@ def _judge(
     if mates is not None:
         n_groups = int(np.unique(mates).size)
         effective = min(effective_rows(wrong, weights, mates), effective)
-    found = Performance(how, len(truth), error, loss, brier, names, confusion, verdicts)
-    return replace(found, n_groups=n_groups, effective_rows=effective)
+    told = how, len(truth), error, loss, brier, names, confusion, verdicts
+    return Performance(*told, n_groups=n_groups, effective_rows=effective)
 
 
 def effective_rows(wrong: Array, weights: Array, mates: Ints) -> float:

@@ -405,14 +405,13 @@ def stability(
     families = families_of(whole)
 
     def known_families(table: Table) -> dict[str, object]:
-        if last.families is None:
-            return {}
         return {"families": families if table is whole else families_of(table)}
 
+    adapt = None if last.families is None else known_families
+
     def search(at: int) -> tuple[list[str], Bools]:
-        refit = refits.on(
-            repeats=samples[at], seed=seeds[at], alone=n_threads == 1, adapt=known_families
-        )
+        alone = n_threads == 1
+        refit = refits.on(repeats=samples[at], seed=seeds[at], alone=alone, adapt=adapt)
         return refit.table.names, refit.model.support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.

@@ -69,11 +69,6 @@ def rows_needed(rate: float, risk: float) -> int:
     return found if binom.cdf(0, found, rate) <= risk else found + 1
 
 
-def sure_rate(hits: int, n: int, risk: float) -> float:
-    """The rate that a threshold found on other rows reaches, but for a risk: hits of n rows."""
-    return float(beta.ppf(risk, hits, n - hits + 1)) if hits else 0.0
-
-
 # -- What a decision rule is to keep, as users say it ----------------------------------------------
 
 
@@ -99,11 +94,6 @@ class Requirements(NamedTuple):
     ceilings: dict[int, float]
     floors: dict[int, float]
 
-    @property
-    def n_promises(self) -> int:
-        """How many rates are to be kept at the same time."""
-        return (self.alarms is not None) + len(self.ceilings) + len(self.floors)
-
 
 def read_requirements(
     fitted: FittedBayes, costs: Costs, abstain: Rates, ceilings: Rates, floors: Rates
@@ -117,15 +107,12 @@ def read_requirements(
     table = read_costs(costs, abstain, names)
     alarms, each = None, {}
     if isinstance(ceilings, Mapping):
-        each = _by_name("max_false_alarms", ceilings, names, "classes")
+        each = _of_each("max_false_alarms", ceilings, names, "classes")
     elif ceilings is not None:
         alarms = _rate("max_false_alarms", ceilings)
-    least: dict[int, float] = {}
-    if isinstance(floors, Mapping):
-        least = _by_name("min_detections", floors, names, "classes")
-    elif floors is not None:
-        rate = _rate("min_detections", floors)
-        least = {k: rate for k in range(len(names)) if k != normal}
+    least = _of_each("min_detections", floors, names, "classes")
+    if not isinstance(floors, Mapping):  # a number is of every class but the commonest one
+        least.pop(normal, None)
     return [Requirements(table, normal, alarms, each, least)]
 
 
@@ -134,8 +121,8 @@ def _of_labels(
 ) -> list[Requirements]:
     """Requirements of each label: 0 is no alarm, 1 is one."""
     labels = list(fitted.labels)
-    most = _of_each("max_false_alarms", ceilings, labels)
-    least = _of_each("min_detections", floors, labels)
+    most = _of_each("max_false_alarms", ceilings, labels, "labels")
+    least = _of_each("min_detections", floors, labels, "labels")
     asking: dict[int, object] = dict.fromkeys(range(len(labels)), abstain)
     if isinstance(abstain, Mapping):
         given = _match("abstain", abstain, labels, "labels")
@@ -155,21 +142,12 @@ def _names(problem: FittedProblem) -> list[Value]:
     return [plain_value(value) for value in problem.classes]
 
 
-def _of_each(parameter: str, given: Rates, labels: list[str]) -> dict[int, float]:
-    """A rate for every label, or for some by name."""
+def _of_each(parameter: str, given: Rates, names: Sequence[Value], of: str) -> dict[int, float]:
+    """A rate for every class or label, or for some by name."""
     if isinstance(given, Mapping):
-        return _by_name(parameter, given, labels, "labels")
-    return {} if given is None else dict.fromkeys(range(len(labels)), _rate(parameter, given))
-
-
-def _by_name(
-    parameter: str,
-    given: Mapping[str, float] | Mapping[int, float],
-    names: Sequence[Value],
-    of: str,
-) -> dict[int, float]:
-    found = _match(parameter, given, names, of)
-    return {k: _rate(f"{parameter}[{names[k]!r}]", rate) for k, rate in found.items()}
+        found = _match(parameter, given, names, of)
+        return {k: _rate(f"{parameter}[{names[k]!r}]", rate) for k, rate in found.items()}
+    return {} if given is None else dict.fromkeys(range(len(names)), _rate(parameter, given))
 
 
 def _match(
@@ -300,7 +278,7 @@ def _asking(abstain: object, names: Sequence[Value]) -> np.ndarray:
 class _Rows(NamedTuple):
     """Held-out rows as guards see them."""
 
-    names: list[object]
+    names: list[Value]
     leads: Ints
     truth: Ints
     risk: float  #: of each promise
@@ -338,17 +316,28 @@ def make_rule(
 
     Of rows with `mates`, one of each group is looked at; without, rows are independent.
     """
-    risk = (1 - confidence) / max(wanted.n_promises, 1)
-    names = [plain_value(value) for value in problem.classes]
+    n_promises = (wanted.alarms is not None) + len(wanted.ceilings) + len(wanted.floors)
+    risk = (1 - confidence) / max(n_promises, 1)
+    names = _names(problem)
     rows = _Rows(names, leads_of(sums), truth, risk, confidence, mates)
     found = list(_promised(wanted, rows))
     guards = [guard for guard, _ in found]
     _check_together(guards, rows)
     if wanted.costs is None and len(guards) == 1:
-        guards = [_used_up(guards[0])]
+        # One bound alone is the threshold: as many detections, or as few alarms, as it lets.
+        (guard,) = guards
+        if guard.low is not None:
+            guards = [replace(guard, high=guard.low + 1)]
+        elif guard.high is not None:
+            guards = [replace(guard, low=guard.high - 1)]
     asks = wanted.costs is not None and len(wanted.costs[0]) > len(names)
-    if not asks:
-        _check_covered(guards, len(names))
+    lows = sorted(guard.low for guard in guards if guard.low is not None)
+    # Without a person to ask, some class must be allowed in every row.
+    if not asks and len(lows) == len(names) and sum(lows[-2:]) >= 0:
+        raise ValueError(
+            "ceilings on every class leave rows that no class may have; give abstain=, the cost of "
+            "asking a person about them, or leave a class out of max_false_alarms."
+        )
     return DecisionRule(
         wanted.costs,
         tuple(guards),
@@ -393,14 +382,6 @@ def _level(scores: Ints, parameter: str, rate: float, whose: str, rows: _Rows) -
     return found
 
 
-def _used_up(guard: Guard) -> Guard:
-    """One bound alone is the threshold itself: as many detections, or as few alarms, as it lets."""
-    if guard.low is not None:
-        return replace(guard, high=guard.low + 1)
-    assert guard.high is not None
-    return replace(guard, low=guard.high - 1)
-
-
 def _check_together(guards: Sequence[Guard], rows: _Rows) -> None:
     """Two bounds that would ask for different decisions on the same row are refused."""
     for one, other in combinations(guards, 2):
@@ -415,23 +396,12 @@ def _check_together(guards: Sequence[Guard], rows: _Rows) -> None:
             continue
         k, least = beaten
         leads = rows.of(k)
-        best = sure_rate(int((leads > least).sum()), len(leads), rows.risk)
+        hits = int((leads > least).sum())
+        # The rate that a threshold found on other rows reaches, but for a risk.
+        best = float(beta.ppf(rows.risk, hits, len(leads) - hits + 1)) if hits else 0.0
         raise ValueError(
             f"the bounds on {rows.names[one.position]!r} and {rows.names[other.position]!r} "
             f"cannot be kept at the same time: with the first, {best:.4g} of {rows.names[k]!r} "
             f"can be promised at most ({len(leads)} held-out {rows.unit}, {rows.confidence:.6g} "
             "confidence). Lower min_detections, or allow more false alarms."
-        )
-
-
-def _check_covered(guards: Sequence[Guard], n_classes: int) -> None:
-    """Without a person to ask, some class must be allowed in every row."""
-    lows = {guard.position: guard.low for guard in guards if guard.low is not None}
-    if len(lows) < n_classes:
-        return
-    two = sorted(lows.values())[-2:]
-    if sum(two) >= 0:
-        raise ValueError(
-            "ceilings on every class leave rows that no class may have; give abstain=, the cost of "
-            "asking a person about them, or leave a class out of max_false_alarms."
         )

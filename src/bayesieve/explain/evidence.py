@@ -1,13 +1,13 @@
 """`explain`: the evidence behind single decisions, as values, text and tables."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import NamedTuple, SupportsIndex, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..checks import Array, plain_value
@@ -21,7 +21,7 @@ from ..estimators.signals import SignalPipeline, follow
 from ..evaluation._typing import Model, Value
 from ..evaluation.decide import novelty_of, odds
 from ..models.base import Floats, Ints, Support, cells
-from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, Guard, weights_of
+from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, weights_of
 from ..models.log_ratios import column_support, pair_support
 from ..models.registry import is_category
 from .model import position_of, rows_behind
@@ -64,53 +64,35 @@ class Verdict:
         return f"{what}: {self.why}{strange}"
 
 
-class Verdicts:
-    """The verdicts on the rows of a table.
-
-    Parameters
-    ----------
-    fitted : a model.
-    rows : what it is asked about.
-    """
-
-    def __init__(self, fitted: FittedBayes, rows: Table):
-        self._novelty: Floats | None = None
-        ruled = any(problem.rule is not None for problem in fitted.problems)
-        if ruled and fitted.usual is not None:
-            self._novelty = novelty_of(fitted, rows)
-
-    def of(self, problem: FittedProblem, sums: Ints) -> list[Verdict | None]:
-        """Verdicts of a problem, one a row; None each where it has no rule."""
-        rule = problem.rule
-        if rule is None:
-            return [None] * len(sums)
-        prior, ahead = problem.fixed_prior, problem.ahead(sums)
-        decided = rule.decide(sums, prior, ahead)
-        leads = rule.leads(sums, prior)
-        allowed = rule.allowed(leads)
-        costs = None
-        if rule.costs is not None:
-            costs = rule.expected(ahead) / weights_of(ahead).sum(1, keepdims=True)
-        names = [plain_value(value) for value in problem.classes]
-        found: list[Verdict | None] = []
-        for i, d in enumerate(decided.tolist()):
-            said = _reasons(problem, rule, leads[i], names)
-            if costs is not None:
-                said.append(_by_cost(d, costs[i], allowed[i], names))
-            what = None if d == len(names) else names[d]
-            strange = None if self._novelty is None else float(self._novelty[i])
-            found.append(Verdict(what, "; ".join(said) or "the most probable class", strange))
-        return found
-
-
-def _by_cost(d: int, costs: Floats, allowed: NDArray[np.bool_], names: list[Value]) -> str:
-    decisions = [*(str(name) for name in names), "asking"][: len(costs)]
-    others = [
-        f"{decisions[o]} {costs[o]:.3g}{'' if allowed[o] else ' (not allowed)'}"
-        for o in np.argsort(costs, kind="stable").tolist()
-        if o != d
-    ]
-    return f"expected cost {costs[d]:.3g}, of others {', '.join(others)}"
+def _verdicts(
+    problem: FittedProblem, sums: Ints, novelty: list[float | None]
+) -> list[Verdict | None]:
+    """Verdicts of a problem, one a row; None each where it has no rule."""
+    rule = problem.rule
+    if rule is None:
+        return [None] * len(sums)
+    prior, ahead = problem.fixed_prior, problem.ahead(sums)
+    decided = rule.decide(sums, prior, ahead)
+    leads = rule.leads(sums, prior)
+    allowed = rule.allowed(leads)
+    costs = None
+    if rule.costs is not None:
+        costs = rule.expected(ahead) / weights_of(ahead).sum(1, keepdims=True)
+    names = [plain_value(value) for value in problem.classes]
+    found: list[Verdict | None] = []
+    for i, d in enumerate(decided.tolist()):
+        said = _reasons(problem, rule, leads[i], names)
+        if costs is not None:
+            decisions = [*map(str, names), "asking"]
+            others = [
+                f"{decisions[o]} {costs[i, o]:.3g}{'' if allowed[i, o] else ' (not allowed)'}"
+                for o in np.argsort(costs[i], kind="stable").tolist()
+                if o != d
+            ]
+            said.append(f"expected cost {costs[i, d]:.3g}, of others {', '.join(others)}")
+        what = None if d == len(names) else names[d]
+        found.append(Verdict(what, "; ".join(said) or "the most probable class", novelty[i]))
+    return found
 
 
 def _reasons(
@@ -119,32 +101,22 @@ def _reasons(
     """Reasons of the thresholds that apply."""
     found = []
     for guard in rule.guards:
-        lead = int(leads[guard.position])
+        lead, name = int(leads[guard.position]), names[guard.position]
+        had = f"{name} is {odds(problem, lead)} times as probable as any other"
         if guard.or_ask:
-            found.append(_alarm(problem, guard, lead, names))
+            # How probable any other class is beside one that is no alarm.
+            assert guard.high is not None
+            had, wanted = odds(problem, -lead), odds(problem, -guard.high)
+            word = "needed" if lead >= guard.high else "enough"
+            told = f"another class is {had} times as probable as {name}, more than {wanted} {word}"
+            found.append(told)
         elif guard.low is not None and lead <= guard.low:
-            wanted = f"more than {odds(problem, guard.low)} needed"
-            found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
+            found.append(f"{had}, more than {odds(problem, guard.low)} needed")
         elif guard.high is not None and lead >= guard.high:
-            wanted = f"{odds(problem, guard.high)} enough"
-            found.append(f"{_lead(problem, guard, lead, names)}, {wanted}")
+            found.append(f"{had}, {odds(problem, guard.high)} enough")
     if found and rule.prior != tuple(problem.fixed_prior.tolist()):
         found[-1] += ", by the priors for which the rule was made"
     return found
-
-
-def _alarm(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    """How probable any other class is beside one that is no alarm."""
-    assert guard.high is not None
-    had, wanted = odds(problem, -lead), odds(problem, -guard.high)
-    word = "needed" if lead >= guard.high else "enough"
-    name = names[guard.position]
-    return f"another class is {had} times as probable as {name}, more than {wanted} {word}"
-
-
-def _lead(problem: FittedProblem, guard: Guard, lead: int, names: list[Value]) -> str:
-    name = names[guard.position]
-    return f"{name} is {odds(problem, lead)} times as probable as any other"
 
 
 # -- Why a row was decided as it was ---------------------------------------------------------------
@@ -330,10 +302,8 @@ class Explanations(list[Explanation], Result):
     _texts = ("target", "against", "value")
 
     def __repr__(self) -> str:
-        counts: dict[object, int] = {}
-        for each in self:
-            counts[each.target] = counts.get(each.target, 0) + 1
-        told = ", ".join(f"{n} of {k}" for k, n in sorted(counts.items(), key=lambda p: str(p[0])))
+        counts = Counter(each.target for each in self)
+        told = ", ".join(f"{counts[name]} of {name}" for name in sorted(counts, key=str))
         return f"<{len(self)} explanations{': ' if told else ''}{told}>"
 
     @overload
@@ -379,7 +349,10 @@ class Explanations(list[Explanation], Result):
             "decision": [each.target for each in shown],
             "probability": [chance_in_words(each.probability) for each in shown],
             "rather than": [each.against for each in shown],
-            "strongest evidence": [_strongest(each) for each in shown],
+            "strongest evidence": [
+                "; ".join(f"{_shown(bar)} ({factor_in_words(bar.log_ratio)})" for bar in seen[:3])
+                for seen in ([b for b in each.evidence if b.status == "seen"] for each in shown)
+            ],
         }
         left = len(self) - len(shown)
         more = f"<p>... and {left} more rows; [i] shows one, to_frame() all</p>" if left else ""
@@ -388,11 +361,6 @@ class Explanations(list[Explanation], Result):
 
 #: Rows that a notebook shows.
 _MOST_SHOWN = 10
-
-
-def _strongest(explanation: Explanation) -> str:
-    bars = [bar for bar in explanation.evidence if bar.status == "seen"][:3]
-    return "; ".join(f"{_shown(bar)} ({factor_in_words(bar.log_ratio)})" for bar in bars)
 
 
 def _times(log_ratio: float | None) -> float | None:
@@ -456,11 +424,7 @@ def explain(
     fitted = bayes_of(model).fitted_
     table = rows_of(model, X)
     parts = _parts(fitted, table, target, against)
-    found = Explanations()
-    for i in range(table.n_rows):
-        for part in parts:
-            found.append(_one(part, i))
-    return found
+    return Explanations(_one(part, i) for i in range(table.n_rows) for part in parts)
 
 
 class _Part(NamedTuple):
@@ -477,18 +441,28 @@ class _Part(NamedTuple):
 
     def classes(self, i: int) -> tuple[int, int]:
         """Target and opponent of a row: those asked for, or decided, or most probable."""
-        target, verdict = self.target, self.verdicts[i]
+        target, against, verdict = self.target, self.against, self.verdicts[i]
         if target is None and verdict is not None and verdict.decision is not None:
             decided = self.names.index(verdict.decision)
-            target = None if decided == self.against else decided
-        return _pair(self.sums[i], target, self.against)
+            target = None if decided == against else decided
+        order = np.argsort(-self.sums[i], kind="stable").tolist()
+        if target is None:
+            target = next(k for k in order if k != against)
+        if against is None:
+            against = next(k for k in order if k != target)
+        if target == against:
+            raise ValueError("target and against must be different classes.")
+        return target, against
 
 
 def _parts(
     fitted: FittedBayes, table: Table, target: Value | None, against: Value | None
 ) -> list[_Part]:
     """The problem of the classes, or one a label that is asked about."""
-    verdicts, labels = Verdicts(fitted, table), list(fitted.labels)
+    labels = list(fitted.labels)
+    novelty: list[float | None] = [None] * table.n_rows
+    if fitted.usual is not None and any(each.rule is not None for each in fitted.problems):
+        novelty = novelty_of(fitted, table).tolist()
     if labels and against is not None:
         raise ValueError("against is for classes; a label is explained against its absence.")
     if labels and target is not None and target not in labels:
@@ -505,21 +479,9 @@ def _parts(
         first = position_of(names, "target", asked[0], None)
         second = position_of(names, "against", asked[1], None)
         sums = problem.sums(table)
-        said = problem.proba(sums), _bars(problem, table), verdicts.of(problem, sums)
+        said = problem.proba(sums), _bars(problem, table), _verdicts(problem, sums, novelty)
         found.append(_Part(names, problem, sums, *said, first, second))
     return found
-
-
-def _pair(sums: Ints, target: int | None, against: int | None) -> tuple[int, int]:
-    """Target and opponent of a row; the most probable ones where they are not given."""
-    order = np.argsort(-sums, kind="stable").tolist()
-    if target is None:
-        target = next(k for k in order if k != against)
-    if against is None:
-        against = next(k for k in order if k != target)
-    if target == against:
-        raise ValueError("target and against must be different classes.")
-    return target, against
 
 
 class Bars(NamedTuple):
@@ -594,7 +556,9 @@ def _bars(problem: FittedProblem, table: Table) -> list[Bars]:
         told = problem.pair_terms(table, pair), shown, both, at
         said = pair.said.reshape(-1, len(problem.classes))
         within = _within(problem, pair_support(problem, pair), said)
-        found.append(Bars(*told, partial(_in_cell, np.append(counts, 0.0)), within))
+        # Rows of a cell, whichever classes are compared.
+        in_cell = partial(lambda held, cell, *_: held[cell], [*counts.tolist(), 0.0])
+        found.append(Bars(*told, in_cell, within))
     return found
 
 
@@ -612,11 +576,6 @@ def _within(
         return low / problem.temperature, high / problem.temperature
 
     return within
-
-
-def _in_cell(counts: Floats, cell: int, first: int, second: int) -> float:
-    """Rows of a cell of a pair, whichever classes are compared."""
-    return float(counts[cell])
 
 
 def _one(part: _Part, i: int) -> Explanation:

@@ -1,7 +1,6 @@
 """`explain_model`: log-ratios of every value, the counts behind them, and importances."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import ClassVar, TypeAlias, TypeVar
@@ -71,8 +70,8 @@ class FeatureEvidence:
         ``components`` (share, mean, sd) where it has several.  For one on a grid: the ``median``
         of each class, ``cuts`` between the intervals, and the ``density`` that was chosen, where
         there was a choice.  For any: ``missing``, rows of each class without a value; in a model
-        of weights, its ``weights``.  For a pair: ``names`` of its columns, and values of the
-        ``first`` and the ``second`` in words.
+        of weights, its ``weights``, and what was ``added`` to what counts say, in nat.  For a pair:
+        ``names`` of its columns, and values of the ``first`` and the ``second`` in words.
     rows : list of lists of float, or None
         How many training rows of each class stand behind each value: those with it; of densities,
         as many as would tell a share as well.  None where nobody knows (of mixtures, say).
@@ -103,12 +102,18 @@ class FeatureEvidence:
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
-        found = []
-        for i, row in enumerate(self.terms):
-            impossible = self.beside is not None and row[k] == row[other] == -np.inf
-            mine = self.beside[i] if impossible and self.beside is not None else row
-            found.append(mine[k] - mine[other])
-        return found
+        both = zip(self.terms, self.beside or self.terms, strict=True)
+        rows = (left if row[k] == row[other] == -np.inf else row for row, left in both)
+        return [row[k] - row[other] for row in rows]
+
+    def counted(self, k: int, other: int) -> list[float]:
+        """Log-ratio of each value as counts say it, before the other terms corrected it."""
+        added = None if self.support is None else self.support.added
+        if added is None:
+            return self.ratios(k, other)
+        return [
+            r - float(a[k] - a[other]) for r, a in zip(self.ratios(k, other), added, strict=False)
+        ]
 
     def intervals(self, k: int, other: int) -> list[tuple[float, float] | None]:
         """Between what the log-ratio of each value lies, at 90 %; None where nothing tells."""
@@ -128,6 +133,8 @@ class CellEvidence(Result):
     target, against : the two classes.
     feature, value : of each cell.
     times : how many times as likely the value makes the target.
+    counted : the same as counts alone say it; beside the other terms of a weighted model another
+        number foretells better.
     low, high : between what that lies, at 90 %; None where nothing tells.
     rows : training rows of the two classes behind it; of densities, as many as tell a share as
         well.
@@ -149,6 +156,7 @@ class CellEvidence(Result):
     feature: list[str]
     value: list[Value]
     times: list[float]
+    counted: list[float]
     low: list[float | None]
     high: list[float | None]
     rows: list[float | None]
@@ -158,10 +166,18 @@ class CellEvidence(Result):
         "feature": "feature",
         "value": "value",
         "times as likely": "times",
+        "by counts": "counted",
         "low": "low",
         "high": "high",
         "rows": "rows",
     }
+
+    def to_columns(self) -> Columns:
+        """One row a cell; what counts say stands beside only where it is something else."""
+        columns = super().to_columns()
+        if self.counted == self.times:
+            del columns["by counts"]
+        return columns
 
     def caption(self) -> str:
         """Which classes are compared."""
@@ -241,15 +257,16 @@ class ModelExplanation(Result):
             The second and the first class by default.
         """
         k, other = self._pair(target, against)
-        found: list[tuple[str, Value, float, float | None, float | None, float | None]] = []
+        found: list[tuple[str, Value, float, float, float | None, float | None, float | None]] = []
         for each in self.features:
             rows = each.rows or [[]] * len(each.values)
-            told = each.values, each.ratios(k, other), each.intervals(k, other), rows
-            for value, ratio, within, behind in zip(*told, strict=True):
+            said = each.ratios(k, other), each.counted(k, other), each.intervals(k, other)
+            for value, ratio, counted, within, behind in zip(each.values, *said, rows, strict=True):
                 low, high = (None, None) if within is None else map(self._times, within)
                 n = behind[k] + behind[other] if behind else None
-                found.append((each.feature, value, self._times(ratio), low, high, n))
-        columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 6
+                both = self._times(ratio), self._times(counted)
+                found.append((each.feature, value, *both, low, high, n))
+        columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 7
         return CellEvidence(self.classes[k], self.classes[other], *columns)
 
     def _times(self, ratio: float) -> float:
@@ -281,7 +298,9 @@ class ModelExplanation(Result):
             for k, value in enumerate(self.classes):
                 best = _most_telling(each.terms, k)
                 if best is not None:
-                    said.append(f"{_short(each.values[best])} speaks for {value}")
+                    at = each.values[best]
+                    shown = f"{at:.4g}" if isinstance(at, float) else f"{at}"
+                    said.append(f"{shown} speaks for {value}")
             if name in self.stands_for:
                 said.append(f"stands for {count_others(self.stands_for[name])}")
             lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
@@ -356,12 +375,25 @@ def explain_model(
     if fitted.labelled and label is None:
         label = known[0]
     problem = fitted.problems[0 if label is None else known.index(label)]
+    features, weighting = (
+        [_supported(problem, j) for j in range(len(problem.specs))],
+        problem.weighting,
+    )
+    if weighting is not None:  # columns with their weights, and pairs of columns behind them
+        for j, line in enumerate(weighting.weights):
+            weights = (line / WEIGHT_STEPS).tolist()
+            source = {**features[j].source, "weights": weights, "alone": weighting.has(j)}
+            support = features[j].support
+            if support is not None and support.added is not None:
+                source["added"] = support.added.round(4).tolist()
+            features[j] = replace(features[j], source=source)
+        features += [_pair_evidence(problem, pair) for pair in weighting.pairs]
     return ModelExplanation(
         label,
         [plain_value(value) for value in problem.classes],
         problem.summary.class_count.tolist(),
         problem.scale.release(problem.fixed_prior).tolist(),
-        _weighted_features(problem, [_supported(problem, j) for j in range(len(problem.specs))]),
+        features,
         problem.temperature,
         stands_for(model),
         None if problem.place is None else list(problem.place),
@@ -487,8 +519,16 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
     spec, column = problem.specs[j], problem.columns[j]
     with np.errstate(all="ignore"):
         bells = column.model.bells(column.statistics, column.grid, column.settings)
-    if bells is None:
-        return _divergence_over_values(problem, j, weight)
+    if bells is None:  # no closed form: over the values seen, or points between their ends
+        assert spec.distinct is not None
+        points = spec.distinct
+        if points.size != spec.n_distinct:
+            points = np.linspace(points[0], points[-1], _FINE)
+        if not points.size:
+            return [0.0] * len(problem.classes)
+        terms = _continuous_terms(problem, j, points)
+        chances = np.exp(terms - terms.max(0))
+        return _divergence(chances / chances.sum(0), weight)
     found = []
     for k, mine in enumerate(bells):
         total = 0.0
@@ -502,20 +542,6 @@ def _continuous_divergence(problem: FittedProblem, j: int, weight: Floats) -> li
             total += float(np.exp(each.share) * (chances @ (terms[:, k] - others)))
         found.append(max(total, 0.0) if np.isfinite(total) else 0.0)
     return found
-
-
-def _divergence_over_values(problem: FittedProblem, j: int, weight: Floats) -> list[float]:
-    """Divergence without a closed form: over the values seen, or points between their ends."""
-    spec = problem.specs[j]
-    assert spec.distinct is not None
-    points = spec.distinct
-    if points.size != spec.n_distinct:
-        points = np.linspace(points[0], points[-1], _FINE)
-    if not points.size:
-        return [0.0] * len(problem.classes)
-    terms = _continuous_terms(problem, j, points)
-    chances = np.exp(terms - terms.max(0))
-    return _divergence(chances / chances.sum(0), weight)
 
 
 def _lattice(spec: ColumnSpec, bells: Bells) -> tuple[Floats, Floats]:
@@ -580,10 +606,6 @@ def _most_telling(terms: list[list[float]], k: int) -> int | None:
     ahead = [row[k] - max(row[:k] + row[k + 1 :]) for row in terms]
     known = [(a, -i) for i, a in enumerate(ahead) if a == a and a > 0]
     return -max(known)[1] if known else None
-
-
-def _short(value: Value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- Numbers on a grid -----------------------------------------------------------------------------
@@ -716,21 +738,6 @@ def _average_evidence(terms: Floats, counts: Floats, weight: Floats) -> list[flo
 
 
 # -- Weighted terms --------------------------------------------------------------------------------
-
-
-def _weighted_features(
-    problem: FittedProblem, columns: Sequence[FeatureEvidence]
-) -> list[FeatureEvidence]:
-    """Columns with their weights, and pairs of columns behind them."""
-    weighting = problem.weighting
-    if weighting is None:
-        return list(columns)
-    found: list[FeatureEvidence] = []
-    for each, line in zip(columns, weighting.weights, strict=True):
-        weights = (line / WEIGHT_STEPS).tolist()
-        source = {**each.source, "weights": weights, "alone": weighting.has(len(found))}
-        found.append(replace(each, source=source))
-    return [*found, *(_pair_evidence(problem, pair) for pair in weighting.pairs)]
 
 
 def speaks(source: Source) -> bool:

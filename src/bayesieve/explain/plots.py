@@ -67,7 +67,7 @@ def plain_names(names: "Sequence[object]") -> list[str]:
 
 def plot_evidence(explanation: "Explanation", ax: "Axes | None" = None, most: int = 20) -> "Axes":
     """The bars of one decision, strongest first; see `EvidenceDisplay`."""
-    bars = explanation.evidence[:1] + explanation.evidence[1 : most + 1]
+    bars = explanation.evidence[: most + 1]
     left_out = explanation.evidence[most + 1 :]
     features = plain_names([bar.feature for bar in bars])
     labels = [_label(bar, name) for bar, name in zip(bars, features, strict=True)]
@@ -145,7 +145,9 @@ def plot_nomogram(
         for i, (value, ratio) in enumerate(_ticks(known, gap)):
             ax.plot(ratio, place, "|", color=_FOR, markersize=9)
             apart = (0, 6 if i % 2 == 0 else -12)
-            _write(ax, _tick_text(value), (ratio, place), apart, fontsize=7, ha="center")
+            text = f"{value:.4g}" if isinstance(value, float) else plain(value)
+            text = text if len(text) <= 12 else text[:11] + "…"
+            _write(ax, text, (ratio, place), apart, fontsize=7, ha="center")
     ax.axvline(0, color=_QUIET, linewidth=0.8)
     ax.set_yticks(range(len(shown)), plain_names([name for name, _ in shown]), fontsize=8)
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -163,11 +165,6 @@ def _ticks(known: "ValueScale", gap: float) -> "ValueScale":
         if all(abs(ratio - other) > gap for _, other in found):
             found.append((value, ratio))
     return sorted(found, key=lambda pair: pair[1])
-
-
-def _tick_text(value: "Value") -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else plain(value)
-    return text if len(text) <= 12 else text[:11] + "…"
 
 
 def _write(
@@ -268,15 +265,11 @@ def _band(
 
 def _by_phase(steps: "list[Step]", heights: list[float]) -> tuple[list[float], list[float]]:
     """Sizes and heights with a gap where a new phase starts elsewhere."""
-    x: list[float] = []
-    y: list[float] = []
+    found: list[tuple[float, float]] = []
     for step, height in zip(steps, heights, strict=True):
-        if step.action == "start" and x:
-            x.append(float("nan"))
-            y.append(float("nan"))
-        x.append(step.n_features)
-        y.append(height)
-    return x, y
+        found += [(math.nan, math.nan)] if step.action == "start" and found else []
+        found.append((step.n_features, height))
+    return [x for x, _ in found], [y for _, y in found]
 
 
 def plot_relevance(matrix: "RelevanceMatrix", ax: "Axes | None" = None) -> "Axes":

@@ -96,7 +96,9 @@ class Indicator:
 
     def _places(self) -> str:
         """At how many places the condition holds."""
-        count, many = max(math.floor(self.threshold) + 1, 0), _plural(self.place)
+        count = max(math.floor(self.threshold) + 1, 0)
+        # Windows for window, also before a bracket.
+        many = re.sub(r"^[^(]*?(?= \(|$)", lambda found: f"{found[0]}s", self.place, count=1)
         if not self.place:
             return "whole series"
         return {
@@ -193,11 +195,6 @@ def _number(value: float, digits: int = 6) -> str:
 
 def _text(value: object) -> str:
     return _number(value) if isinstance(value, float) else str(value)
-
-
-def _plural(place: str) -> str:
-    """Windows for window, also before a bracket."""
-    return re.sub(r"^[^(]*?(?= \(|$)", lambda found: f"{found[0]}s", place, count=1)
 
 
 # -- What a score gives ----------------------------------------------------------------------------

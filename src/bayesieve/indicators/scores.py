@@ -635,7 +635,10 @@ def _read_toml(path: Path) -> ScoreSettings:
             raise ValueError(
                 f"[[scores]] number {i + 1} holds a date or a number that is not finite."
             ) from error
-        scores.append(_one(each, i))
+        try:
+            scores.append(score_from_plain(each))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"[[scores]] number {i + 1}: {error}") from error
     quantiles: Plain = data.get("quantiles")
     if quantiles is not None:
         if not isinstance(quantiles, list) or not quantiles:
@@ -646,10 +649,3 @@ def _read_toml(path: Path) -> ScoreSettings:
     if drop is not None:
         choose("drop", drop, ["constant", "redundant"])
     return ScoreSettings(scores, None if quantiles is None else tuple(quantiles), drop)
-
-
-def _one(table: dict[str, Plain], number: int) -> ScoreFamily:
-    try:
-        return score_from_plain(table)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"[[scores]] number {number + 1}: {error}") from error

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, Floats, check_jobs, check_number, choose
+from ..checks import Array, check_jobs, check_number, choose
 from ..data.series import SeriesLike, SeriesTable, read_series_table
 from ..engine.threads import Threads, count_threads
 from .indicator import (
@@ -324,10 +324,16 @@ class Indicators(TransformerMixin, BaseEstimator):
                 )
         families = self._families(table)
         found = list(itertools.chain.from_iterable(families))
-        cuts = [
-            column.thresholds if column.thresholds is not None else self._learn(column.values)
-            for column in found
-        ]
+        cuts: list[Sequence[float]] = []
+        for column in found:
+            if column.thresholds is not None:
+                cuts.append(column.thresholds)
+                continue
+            # Distinct quantiles of the scores that are there.
+            known = column.values[~np.isnan(column.values)]
+            cuts.append(
+                np.unique(np.quantile(known, self.quantiles)).tolist() if known.size else ()
+            )
         self._describe(families, without_repeats(self._labels(families), found, cuts))
         binary = _binarise(found, self._cuts, len(table))
         gone = self._redundant(binary)
@@ -376,13 +382,6 @@ class Indicators(TransformerMixin, BaseEstimator):
             value = list(score.columns([record], engine))[column].values[0]
         size = (record if isinstance(record, np.ndarray) else record[0]).size
         return [(0, size - 1)] if value > threshold and size else []
-
-    def _learn(self, values: Floats) -> tuple[float, ...]:
-        """Distinct quantiles of the scores that are there."""
-        known = values[~np.isnan(values)]
-        if not known.size:
-            return ()
-        return tuple(float(cut) for cut in np.unique(np.quantile(known, self.quantiles)))
 
     def _redundant(self, table: Array) -> dict[int, str]:
         """What each column that may go stands for."""

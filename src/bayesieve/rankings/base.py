@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..checks import Bools, Bytes, Floats, Ints
 from ..data.columns import MOST_CODES, ColumnSpec
-from ..data.result import Result, html_table
+from ..data.result import Result
 from ..data.storage import pack_bits
 from ..engine.threads import Engine
 
@@ -49,6 +49,7 @@ class Ranking(Result):
     order: Ints
     scores: Floats
     names: tuple[str, ...] | None = None
+    _html_rows = 10
 
     def to_columns(self) -> dict[str, list[object]]:
         """Columns from best to worst: standing, name and score."""
@@ -66,9 +67,6 @@ class Ranking(Result):
         return f"{self.order.size} columns, the best first: {', '.join(best)}" + (
             ", ..." if self.order.size > len(best) else ""
         )
-
-    def _repr_html_(self) -> str:
-        return html_table(self.to_columns(), self.caption(), 10)
 
     @classmethod
     def by_score(cls, scores: Sequence[float] | Floats) -> "Ranking":

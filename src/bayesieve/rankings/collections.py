@@ -32,7 +32,17 @@ from .base import (
     check_classes_differ,
     level_error,
 )
-from .families import MISSING, PARTS, PLACE, TEXT, WHOLE, Families, Nearness
+from .families import (
+    MISSING,
+    PARTS,
+    PLACE,
+    REACH,
+    TEXT,
+    WHOLE,
+    Families,
+    Nearness,
+    ranks_of,
+)
 from .greedy import MIFS, MRMR, LazyRanking, rest_after
 from .information import ChiSquare, MutualInformation, information_with
 
@@ -111,13 +121,7 @@ def rank_remote(
     """The ranking that all rows in one place would give."""
     if not isinstance(method, LazyRanking):
         return method.rank(columns, labels, n_classes, Threads(), n_features)
-    return _lazy(method, columns, labels, n_classes, n_features)
-
-
-def _lazy(
-    method: LazyRanking, columns: RemoteCodes, labels: Ints, n_classes: int, n_features: int
-) -> Ranking:
-    """One round for each column taken; which values count is decided as lazily as elsewhere."""
+    # One round for each column taken; which values count is decided as lazily as elsewhere.
     worth = information_with(columns, labels, n_classes, Threads())
     taken, seen = np.zeros(worth.size, bool), np.zeros(worth.size, np.int64)
     order: list[int] = []
@@ -199,8 +203,10 @@ def find_remote_families(
     assert table.given is not None
     held = table.given.hold(table.given.comparable(MISSING, PARTS))  # values, or parts of columns
     columns = _Compared(held, tuple(alone))
-    twins = RemoteDifferences(held, columns.meanings)
-    departures, most, rare = twins.departures(), nearness.most(held.n_rows), nearness.rare
+    most, rare = nearness.most(held.n_rows), nearness.rare
+    reach = np.where(columns.kinds == PLACE, REACH, 0)
+    twins = RemoteDifferences(held, columns.meanings, reach, most)
+    departures = twins.departures()
     leader = np.arange(len(table.names))
     leaders: list[int] = []
     order = list(dict.fromkeys([*first, *alone]))
@@ -239,7 +245,10 @@ class _Compared:
     def meanings(self) -> Meanings:
         """Numbers that are the same for equal values of different columns."""
         texts = self._texts()
-        numbers = [_numbers(spec, texts) for spec in self.held.specs]
+        numbers = [
+            _numbers(spec, texts, counts)
+            for spec, counts in zip(self.held.specs, self.held.totals, strict=True)
+        ]
         # The lowest of equally frequent ones.
         usual = [
             int(mine[np.lexsort((mine, -counts))[0]])
@@ -251,6 +260,8 @@ class _Compared:
     def near(self, j: int, others: Sequence[int], departures: Ints, most: int) -> list[int]:
         """Columns that may be twins of another, by how many rows of each slice depart."""
         found = np.array([i for i in others if self.kinds[i] == self.kinds[j]], np.int64)
+        if self.kinds[j] == PLACE:  # ranks may agree wherever they depart
+            return [int(i) for i in found]
         alike = self.meanings.usual[found] == self.meanings.usual[j]
         apart = np.abs(departures[found] - departures[j]).sum(1)
         # Where usual values differ, nearly all rows depart.
@@ -281,10 +292,11 @@ def _kind(spec: ColumnSpec) -> int:
     return TEXT if np.asarray(spec.levels).dtype == object else WHOLE
 
 
-def _numbers(spec: ColumnSpec, texts: dict[str, int]) -> Ints:
-    """A number for each code of a column: its text, its part or its value; missing at the end."""
+def _numbers(spec: ColumnSpec, texts: dict[str, int], counts: Floats) -> Ints:
+    """A number for each code of a column: its text, its rank or its value; missing at the end."""
     levels = np.asarray(spec.levels)
     if _kind(spec) == TEXT:
         return np.array([*(texts.get(str(text), 0) for text in levels), 0], np.int64)
-    known = np.arange(levels.size) if _kind(spec) == PLACE else levels
-    return np.append(known, MISSING).astype(np.int64)
+    if _kind(spec) == PLACE:
+        return ranks_of(np.asarray(counts).astype(np.int64))
+    return np.append(levels, MISSING).astype(np.int64)

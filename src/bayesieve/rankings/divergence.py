@@ -175,18 +175,15 @@ def _column(given: RankingInput, a: int, model: str, as_printed: bool) -> Floats
             terms = speaker.of(np.arange(spec.n_codes)).finite[0][points]
         else:
             terms = speaker.of(points).finite[0]
-        found[j] = _divergence(terms, counts, width, as_printed)
+        # Both directions of the Kullback-Leibler divergence between the two columns of terms.
+        apart = terms[:, 1] - terms[:, 0]
+        if as_printed:
+            density = np.exp(terms) / width
+            found[j] = counts.sum(0) @ ((density[:, 1] - density[:, 0]) * apart)
+        else:
+            share = counts / counts.sum(1, keepdims=True)
+            found[j] = (share[1] - share[0]) @ apart
     return found
-
-
-def _divergence(terms: Floats, counts: Floats, width: float, as_printed: bool) -> float:
-    """Both directions of the Kullback-Leibler divergence between the two columns of terms."""
-    apart = terms[:, 1] - terms[:, 0]
-    if as_printed:
-        density = np.exp(terms) / width
-        return float(counts.sum(0) @ ((density[:, 1] - density[:, 0]) * apart))
-    share = counts / counts.sum(1, keepdims=True)
-    return float((share[1] - share[0]) @ apart)
 
 
 @dataclass(frozen=True)
@@ -261,29 +258,19 @@ def floating_scheme(weights: Floats, shares: Floats) -> Ranking:
         counted = np.where(position < col, weights, 0.0)
         return (shares[:, None] * counted).sum(0) / n_classes
 
-    full = worth(d)
-
-    def drop(col: int, clock: int) -> int:
+    full, before = worth(d), None
+    for col in range(d, 1, -1):
         found = np.flatnonzero(inside)
-        worst = int(found[np.lexsort((full[found], worth(col)[found]))[0]])
-        inside[worst] = False
-        dropped_at[worst] = clock
-        return worst
-
-    col = d
-    if d > 1:
-        local = drop(col, 0)
-        col -= 1
-        clock = 1
-        while col > 1 and inside.any():
-            back = drop(col, clock)
-            outside = np.flatnonzero(~inside)
-            forth = int(outside[np.argmax(worth(col)[outside])])
-            if forth != local and worth(col)[forth] > 0:
-                inside[forth] = True
-            local = back
-            col -= 1
-            clock += 1
+        if not found.size:
+            break
+        now = worth(col)
+        back = int(found[np.lexsort((full[found], now[found]))[0]])
+        inside[back], dropped_at[back] = False, d - col
+        outside = np.flatnonzero(~inside)
+        forth = int(outside[np.argmax(now[outside])])
+        if before not in (None, forth) and now[forth] > 0:
+            inside[forth] = True
+        before = back
     survivors = np.flatnonzero(inside)
     survivors = survivors[np.argsort(-full[survivors], kind="stable")]
     others = np.flatnonzero(~inside)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..checks import Array, Bytes, Floats, Ints, as_fraction, check_number, column_indices
-from ..data.columns import encode, is_missing, learn
+from ..checks import Array, Ints, as_fraction, check_number, column_indices
+from ..data.columns import MOST_CODES, encode, is_missing, learn
 from ..data.result import Result
 from ..data.storage import SILENT
 from ..data.tables import RawTable, Table, read_table
@@ -16,8 +16,15 @@ from ..data.tables import RawTable, Table, read_table
 #: What two columns may agree in: small whole numbers, texts, or where they stand among the rows.
 WHOLE, TEXT, PLACE = 0, 1, 2
 
-#: Numbers that are not small and whole agree where they stand in the same part of so many.
-PARTS = 16
+#: Numbers that are not small and whole agree where their ranks, on a grid of so many values, are
+#: at most an eighth of the rows apart.
+PARTS = MOST_CODES
+
+# Ranks are whole numbers up to this one; what is missing is far from all of them.
+_ALL, _NOWHERE = 1 << 24, -(1 << 30)
+
+#: How far apart the ranks of numbers may be that agree.
+REACH = _ALL // 8
 
 #: The code of a missing value beside small whole numbers and parts.
 MISSING = 255
@@ -155,8 +162,8 @@ def find_families(
     ----------
     X : array-like, data frame, sparse matrix or packed table of shape (n_samples, n_features)
         Whole numbers from 0 to 254 and texts agree where they are equal.  Other numbers agree where
-        both stand in the same of 16 equally filled parts of their columns, whatever their units.  A
-        missing value agrees with a missing one.
+        their ranks are at most an eighth of the rows apart, whatever their units: radius and area
+        of a circle are one thing.  A missing value agrees with a missing one.
     agreement : float, default=0.98
         Least share of the rows on which near-twins agree.
     jaccard : float, default=0.9
@@ -190,37 +197,71 @@ def find_in_table(
     table: Table, first: Iterable[int] = (), nearness: Nearness | None = None
 ) -> Families:
     """Find near-twins among the columns of a table that was read."""
-    from .kernels.families import lead, pack_codes
+    from .kernels.families import lead, lead_by_rank, pack_codes
 
     n_columns, n_words = len(table.names), -(-table.n_rows // 64)
-    kinds, usual, departs, n_planes = np.empty((4, n_columns), np.int64)
-    bits = []
+    kinds, usual, departs, n_planes = np.zeros((4, n_columns), np.int64)
+    bits, places, ranks = [], {}, np.empty((n_columns, MISSING + 1), np.int64)
     for j, (kind, codes) in enumerate(_coded_columns(table)):
+        kinds[j] = kind
+        if kind == PLACE:
+            counts = np.bincount(codes, minlength=MISSING + 1)
+            usual[j], ranks[j], places[j] = counts.argmax(), ranks_of(counts), codes
+            continue
         n_codes = int(codes.max(initial=0)) + 1
         words = np.zeros((1 + (n_codes - 1).bit_length(), n_words), np.uint64)
-        kinds[j], n_planes[j] = kind, len(words)
+        n_planes[j] = len(words)
         usual[j], departs[j] = pack_codes(codes, n_codes, words)
         bits.append(words.ravel())
-    sizes = np.array([each.size for each in bits], np.int64)
     nearness = Nearness() if nearness is None else nearness
-    rare = nearness.rare
+    most, rare = nearness.most(table.n_rows), nearness.rare
+    share = np.array([rare.numerator, rare.denominator])
     order = np.array(list(dict.fromkeys([*first, *range(n_columns)])), np.int64)
-    leader = np.empty(n_columns, np.int64)
-    lead(
-        np.concatenate(bits),
-        np.cumsum(sizes) - sizes,
-        n_planes,
-        n_words,
-        kinds,
-        usual,
-        departs,
-        order,
-        table.n_rows,
-        nearness.most(table.n_rows),
-        np.array([rare.numerator, rare.denominator]),
-        leader,
-    )
+    leader = np.arange(n_columns)
+    packed = order[kinds[order] != PLACE]
+    if packed.size:
+        sizes, found = n_planes * n_words, np.empty(packed.size, np.int64)
+        lead(
+            np.concatenate(bits),
+            (np.cumsum(sizes) - sizes)[packed],
+            n_planes[packed],
+            n_words,
+            kinds[packed],
+            usual[packed],
+            departs[packed],
+            np.arange(packed.size),
+            table.n_rows,
+            most,
+            share,
+            found,
+        )
+        leader[packed] = packed[found]
+    numbers = order[kinds[order] == PLACE]
+    if numbers.size:
+        codes = np.stack([places[j] for j in numbers.tolist()])
+        found = np.empty(numbers.size, np.int64)
+        lead_by_rank(codes, ranks[numbers], usual[numbers], REACH, most, share, found)
+        leader[numbers] = numbers[found]
     return Families(tuple(table.names), leader)
+
+
+def ranks_of(counts: Ints) -> Ints:
+    """Mid-ranks of codes, as whole numbers; the last code is that of missing values.
+
+    Parameters
+    ----------
+    counts : rows of each code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rankings.families import REACH, ranks_of
+    >>> (ranks_of(np.array([5, 1, 4, 2]))[:-1] / REACH).round(1).tolist()
+    [2.0, 4.4, 6.4]
+    """
+    known = counts[:-1]
+    ranks = (2 * np.cumsum(known) - known) * _ALL // max(2 * int(known.sum()), 1)
+    return np.append(ranks, _NOWHERE)
 
 
 def _exact(share: float) -> Fraction:
@@ -236,7 +277,15 @@ def _coded_columns(table: Table) -> Iterator[tuple[int, Array]]:
         for j, slot in enumerate(narrow.slots.tolist()):
             if slot < 0:
                 raw = part.column(j)
-                yield (PLACE, _places(raw)) if raw.dtype != object else (TEXT, _texts(raw, texts))
+                if raw.dtype == object:
+                    # Numbered from 1 over all columns; 0 where they are missing.
+                    numbers, here = np.zeros(raw.size, np.int64), ~is_missing(raw)
+                    known = map(str, raw[here].tolist())
+                    numbers[here] = [texts.setdefault(text, len(texts) + 1) for text in known]
+                    yield TEXT, numbers
+                else:
+                    places = encode(learn("", "", raw, discrete=True, grid_codes=PARTS), raw)
+                    yield PLACE, np.where(np.isnan(raw), np.uint8(MISSING), places)
                 continue
             codes = narrow.cells[slot]
             if narrow.missing[slot] and narrow.most[slot] <= 1:
@@ -253,18 +302,3 @@ def _parts(table: Table) -> Iterator[RawTable]:
         columns = range(at, min(at + _BLOCK, len(table.names)))
         names = [table.names[j] for j in columns]
         yield RawTable([table.column(j) for j in columns], names, table.n_rows)
-
-
-def _places(raw: Floats) -> Bytes:
-    """In which part of its column every number stands."""
-    spec = learn("", "", raw, discrete=True, grid_codes=PARTS)
-    codes = encode(spec, raw)
-    return np.where(np.isnan(raw), np.uint8(MISSING), codes)
-
-
-def _texts(raw: Array, known: dict[str, int]) -> Ints:
-    """Texts numbered from 1 over all columns; 0 where they are missing."""
-    codes = np.zeros(raw.size, np.int64)
-    here = ~is_missing(raw)
-    codes[here] = [known.setdefault(str(value), len(known) + 1) for value in raw[here].tolist()]
-    return codes

@@ -150,8 +150,8 @@ class LazyRanking(RankingMethod):
             looks.order[0] = np.argmax(worth)
             looks.taken[looks.order[0]] = True
             n_taken = 1
-        if self.first_alone and n_ranked > 1:
-            looks.worth[~looks.taken] = looks.bound[:] = np.inf
+            if n_ranked > 1:
+                looks.worth[~looks.taken] = looks.bound[:] = np.inf
 
         def task(lo: int, hi: int) -> None:
             look_ahead(self.kind, arrays, looks, n_taken, best, lo, hi)

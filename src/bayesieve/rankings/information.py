@@ -12,7 +12,7 @@ from ..data.tables import SparseTable, Table, room_of
 from ..engine.threads import Engine
 from ..models.columns import read_column, without_grid
 from ..models.registry import MODELS
-from .base import DiscreteColumns, MixedColumns, Planes, RankingInput, RankingMethod, example
+from .base import DiscreteColumns, MixedColumns, RankingInput, RankingMethod, example
 
 
 def mixed_columns(table: Table, models: list[str], rows: Ints, weights: Floats) -> MixedColumns:
@@ -87,7 +87,10 @@ def association_with(
                 out[j] = of_two(kind, np.ascontiguousarray(joint), margin)
         return out
     here = np.arange(columns.n_columns) if which is None else np.flatnonzero(which)
-    by_bits, by_codes, planes = _apart(columns, here, n_other)
+    planes, few = columns.planes, np.zeros(here.size, bool)
+    if planes is not None:  # columns that are counted faster by bits
+        few = (np.diff(planes.first)[here] * n_other <= MANY) | (columns.codes.size == 0)
+    by_bits, by_codes = here[few], here[~few]
     if planes is not None and by_bits.size:
         levels = np.stack([other == level for level in range(n_other)])
         masks, totals = pack_bits(levels), levels.sum(1)
@@ -105,13 +108,3 @@ def association_with(
 
     engine.run(by_adding, by_codes.size, by_codes.size * codes.size)
     return out
-
-
-def _apart(columns: DiscreteColumns, which: Ints, n_other: int) -> tuple[Ints, Ints, Planes | None]:
-    """Columns that are counted faster by bits, those by codes, and the bits."""
-    planes = columns.planes
-    if planes is None:
-        return which[:0], which, None
-    few = np.diff(planes.first)[which] * n_other <= MANY
-    few |= columns.codes.size == 0
-    return which[few], which[~few], planes

@@ -130,21 +130,18 @@ def eliminate(
 
 def _ones(moves: Moves, n_rows: int) -> scipy.sparse.csc_array:
     """Where each column is 1, as a sparse matrix."""
-    usual = np.flatnonzero(moves.usual == 1)
     entries = moves.of_rows(np.arange(n_rows))
     columns = np.repeat(np.arange(moves.n_columns), np.diff(entries.pointers))
     one = moves.codes[moves.first[columns] + entries.kinds] == 1
+    rows, owners = [entries.lines[one]], [columns[one]]
+    for j in np.flatnonzero(moves.usual == 1):
+        moved = entries.lines[entries.pointers[j] : entries.pointers[j + 1]]
+        rows.append(np.delete(np.arange(n_rows, dtype=np.int32), moved))
+        owners.append(np.full(rows[-1].size, j))
+    at = np.concatenate(rows), np.concatenate(owners)
     found = scipy.sparse.csc_array(
-        (np.ones(one.sum(), np.uint8), (entries.lines[one], columns[one])),
-        shape=(n_rows, moves.n_columns),
+        (np.ones(at[0].size, np.uint8), at), shape=(n_rows, moves.n_columns)
     )
-    if usual.size:
-        full = found.tolil()
-        for j in usual:
-            mine = entries.lines[entries.pointers[j] : entries.pointers[j + 1]]
-            full[:, [j]] = 1
-            full[mine, [j]] = 0
-        found = full.tocsc()
     found.sort_indices()
     return found
 

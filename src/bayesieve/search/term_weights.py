@@ -8,11 +8,11 @@ along its ranks as well.  All are fitted at once, from integer sums by code that
 of the rows.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import prod
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -24,7 +24,6 @@ from ..engine.contract import AS_IT_IS, NO_UNITS, WHOLE, Ledger, Measure
 from ..models.base import CORRECTION_BITS, SCORE_BITS, Floats, Ints
 from ..models.log_ratios import CONSTANT_STEPS, TERM_BITS, WEIGHT_STEPS
 from .path import WeightState
-from .strategies.greedy import GainSearch
 
 # -- Corrections ---------------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Form:
     @property
     def n_codes(self) -> int:
         """Codes that say something."""
-        return prod(self.sizes)
+        return math.prod(self.sizes)
 
     def line(self, axis: int) -> Floats:
         """The ranks of one column at every code."""
@@ -412,6 +411,10 @@ _LEAST_GAIN = 1e-3
 
 # Constants are drawn to where they are by this much a row.
 _CONSTANT_RIDGE = 1e-3
+
+# Gains cannot be told apart that differ by no more than a tenth, nor by more than half a standard
+# deviation: a gain is half the square of a normal value, so that its deviation is sqrt(2 gain).
+_ALIKE, _UNSURE = 0.1, 0.5
 
 # While terms are looked for, corrections are fitted by so many steps; a term without weight stays
 # if it is corrected by more than this, in nat.
@@ -768,6 +771,7 @@ class TermObjective:
         self.now: WeightState | None = None  #: the last state
         self.is_late = False
         self._late_room = rules.most
+        self._alone = np.empty(0)
 
     def walk(self) -> Iterator[WeightState]:
         """One state after the other, the start first; where it goes on, those that are to come."""
@@ -778,9 +782,16 @@ class TermObjective:
     def begin(self) -> bool:
         """Take the start down as a state; False where states were taken before."""
         if self.now is None:
+            self._look_alone()
             self.now = self.state(-1, 0.0)
             return True
         return False
+
+    def _look_alone(self) -> None:
+        """What each unit would gain by itself, before any other is in."""
+        members, sizes = self._members
+        firsts = np.append(0, np.cumsum(sizes))[:-1]
+        self._alone = np.add.reduceat(self.gains(members), firsts)
 
     @property
     def first(self) -> list[int]:
@@ -826,6 +837,7 @@ class TermObjective:
     def resume(self, states: Sequence[WeightState]) -> None:
         """Go on from states that were written down, at least one."""
         last = states[-1]
+        self._look_alone()
         for problem, weights, constants in zip(
             self._problems, last.weights, last.constants, strict=True
         ):
@@ -876,7 +888,11 @@ class TermObjective:
         return np.array(terms, np.int64), sizes
 
     def best_gain(self) -> tuple[int, float] | None:
-        """The unit that gains most beyond its price, the first of equals; None: none does."""
+        """The unit that gains most beyond its price; None: none pays it.
+
+        Where gains cannot be told apart, other rows would turn their order round: of these units
+        the one is taken that gains most by itself, the first of equals.
+        """
         rules, (members, sizes) = self._rules, self._members
         fits = self.open & (sizes <= rules.most - self.n_terms)
         units = np.flatnonzero(fits)
@@ -893,7 +909,14 @@ class TermObjective:
         best = int(each.argmax())
         if each[best] < 0:
             return None
-        return int(units[best]), float(each[best] + price * sizes[units[best]])
+        gained = each + price * sizes[units]
+        most = float(gained[best])
+        if not self.is_late:
+            unsure = min(_ALIKE * most, _UNSURE * math.sqrt(2 * most))
+            near = np.flatnonzero(gained >= most - unsure)
+            best = int(near[self._alone[units[near]].argmax()])
+        # What is told is the most, so that where a path ends hangs on its price alone.
+        return int(units[best]), most
 
     def add(self, unit: int, gain: float = np.inf) -> None:
         """Raise the weights of a unit, visit all others, and let go of what has no weight."""
@@ -917,3 +940,28 @@ class TermObjective:
                 for term in self._rules.units[unit]:
                     problem.visit(term)
             problem.visit_constants()
+
+
+class GainSearch:
+    """Raise the term that gains most, as long as one pays its price.
+
+    What comes first whatever it gains, comes first.  In the end terms may enter that speak only
+    together with others, where the objective offers them.
+    """
+
+    def steps(self, objective: TermObjective) -> Iterator[None]:
+        """The start, then one term at a time."""
+        if objective.begin():
+            yield
+        for unit in objective.first:
+            objective.add(unit)
+            yield
+        yield from self._gaining(objective)
+        if objective.begin_late():
+            yield from self._gaining(objective)
+            objective.end_late()
+
+    def _gaining(self, objective: TermObjective) -> Iterator[None]:
+        while (best := objective.best_gain()) is not None:
+            objective.add(*best)
+            yield

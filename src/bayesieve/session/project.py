@@ -19,15 +19,13 @@ from ..estimators.naive_bayes import NaiveBayes
 from ..estimators.selector import NaiveBayesSelector
 from ..search.path import frame_of
 from .queries import Point
-from .session import Session
+from .session import PLAIN, Session
 from .state import Entry, State
 
 FORMAT, VERSION = "bayesieve-project", 1
 
 # Settings that reach beyond the session: whoever wrote the file must not decide on them.
 _OURS = ("checkpoint", "engine", "progress", "n_jobs")
-
-_PLAIN = (type(None), bool, int, float, str)
 
 # A table of this many bytes is refused: a small file may claim to hold a huge one.
 _MOST_BYTES = 2**34
@@ -119,7 +117,7 @@ def _table_arrays(table: Table) -> tuple[dict[str, Array], dict[str, list[str | 
         column = table.column(j)
         if column.dtype == object:
             texts[str(j)] = [None if v is None else str(v) for v in column.tolist()]
-        elif np.isin(column, np.arange(-128, 128)).all() and not _minus_zero(column):
+        elif np.isin(column, range(-128, 128)).all() and not np.signbit(column[column == 0]).any():
             small.append((j, column.astype(np.int8)))
         else:
             wide.append((j, column))
@@ -131,14 +129,10 @@ def _table_arrays(table: Table) -> tuple[dict[str, Array], dict[str, list[str | 
     return found, texts
 
 
-def _minus_zero(column: Array) -> bool:
-    return bool((np.signbit(column) & (column == 0)).any())
-
-
 def _plain(name: str, value: object) -> object:
     """A setting that a file can hold."""
     value = plain_value(value)
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN):
         return value
     if isinstance(value, list | tuple):
         return [_plain(name, each) for each in value]
@@ -202,7 +196,14 @@ def _rebuilt(data: ProjectData, arrays: dict[str, Array]) -> Session:
         sample_weight=params.get("sample_weight"),
         groups=params.get("groups"),
     )
-    _judge_columns(data, len(session.names))
+    for point in data["points"]:
+        _judge_shape("points", point, Point)
+    lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
+    every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
+    if not all(isinstance(j, int) and 0 <= j < len(session.names) for j in every):
+        raise ValueError("this is not a project: it names columns that are not there.")
+    if any(len(set(part)) < len(part) for part in lists):
+        raise ValueError("this is not a project: it names a column twice.")
     for entry in data["log"]:
         _judge_shape("log", entry, Entry)
     state = State(
@@ -224,17 +225,6 @@ def _judge_shape(name: str, found: object, shape: type) -> None:
         kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
         if not isinstance(found[key], (*kinds, int) if float in kinds else kinds):
             raise ValueError(f"this is not a project: {key} in its {name} is {found[key]!r}.")
-
-
-def _judge_columns(data: ProjectData, n: int) -> None:
-    for point in data["points"]:
-        _judge_shape("points", point, Point)
-    lists = (*data["groups"], data["pinned"], data["struck"], data["subset"])
-    every = [j for part in (*lists, *(point["columns"] for point in data["points"])) for j in part]
-    if not all(isinstance(j, int) and 0 <= j < n for j in every):
-        raise ValueError("this is not a project: it names columns that are not there.")
-    if any(len(set(part)) < len(part) for part in lists):
-        raise ValueError("this is not a project: it names a column twice.")
 
 
 def _rows(data: ProjectData, arrays: dict[str, Array]) -> object:

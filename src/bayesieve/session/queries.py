@@ -42,13 +42,9 @@ class Desk:
         """Other columns move together; the subset stays."""
         with self._lock:
             self._scorer = SubsetScorer(self._ledger, self._criterion, units)
-            self._units = units
-            self._empty()
-
-    def _empty(self) -> None:
-        """Take all columns out of the ledger: a new scorer begins with none."""
-        self._ledger.apply(sorted(self._inside), -WHOLE)
-        self._inside = set()
+            # A new scorer begins with no column in the ledger.
+            self._ledger.apply(sorted(self._inside), -WHOLE)
+            self._inside = set()
 
     def ask(self, columns: Sequence[int]) -> Answer:
         """The score of a subset."""
@@ -198,18 +194,22 @@ class Answers:
 
     def substitutes(self, state: State, column: int, most: int) -> list[Effect]:
         """Columns that could take another's place; the amount is the loss."""
-        now, rest = self._now.ask(state.subset), state.without([column])
-        units = [u for u in self._outside(rest) if u != self._unit_of[column]]
+        now, rest, units = self._replacing(state, column)
         return self._ranked(rest.subset, units, now, most)
 
     def best_substitute(self, state: State, column: int) -> Effect | None:
         """The best column to take another's place, which a fast scan shortlists."""
-        now, rest = self._now.ask(state.subset), state.without([column])
-        units = [u for u in self._outside(rest) if u != self._unit_of[column]]
+        now, rest, units = self._replacing(state, column)
         if not units:
             return None
         unit, found = self.aside.best(rest.subset, units)
         return Effect(self._units.members[unit][0], worse_by(now, found))
+
+    def _replacing(self, state: State, column: int) -> tuple[Answer, State, list[int]]:
+        """The score now, the others' state, and units that could take a column's place."""
+        rest = state.without([column])
+        units = [u for u in self._outside(rest) if u != self._unit_of[column]]
+        return self._now.ask(state.subset), rest, units
 
     def _ranked(
         self, subset: Sequence[int], units: list[int], now: Answer, most: int

@@ -12,7 +12,7 @@ from typing import Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator, clone
 
-from ..checks import Array, Floats, Foreign, check_number
+from ..checks import Array, Floats, Foreign, check_number, column_indices
 from ..data.result import html_table
 from ..data.sample import read_sample
 from ..engine.contract import Units
@@ -24,7 +24,8 @@ from ..search.run import CachedRows
 from .queries import Answers, CancelledError, Effect, Point, Running, subset_at
 from .state import Entry, History, State
 
-_PLAIN = (type(None), bool, int, float, str)
+#: Kinds of values that code and files write as they are.
+PLAIN = (type(None), bool, int, float, str)
 
 
 def selector_code(
@@ -71,7 +72,7 @@ def _changed(estimator: BaseEstimator) -> dict[str, object]:
 
 def _written(name: str, value: object, imports: dict[str, None]) -> str:
     """A value as code."""
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, list | tuple):
         parts = [_written(name, each, imports) for each in value]
@@ -242,7 +243,6 @@ class Session:
         self.X, self.y, self.params = X, y, params
         self.names = list(sample.table.names)
         self._held = CachedRows(X, sample, params)
-        self._answers: Answers | None = None
         self._running: Running | None = None
         self._lock = RLock()
         self._models: tuple[State, NaiveBayesSelector] | None = None
@@ -251,22 +251,15 @@ class Session:
         self.about: dict[str, str] = {}  #: where the rows come from, in words
         self._points: list[Point] = []
         taken = {name: self.settings.pop(name) for name in _STATE}
-        self._history = History(State())
-        self._prepare()
-        self._begin(taken)
-
-    def _begin(self, taken: dict[str, Foreign]) -> None:
-        """Where the selector's own parameters have the session begin."""
-        find = self._history.indices
         groups = read_groups(taken["feature_groups"], self.names)
         state = State(groups=tuple(tuple(group) for group in groups if len(group) > 1))
         pinned, struck = (
-            frozenset(state.whole(find(self.names, taken[name]))) for name in ("keep", "forbid")
+            frozenset(state.whole(self._find(taken[name]))) for name in ("keep", "forbid")
         )
-        start = [*find(self.names, taken["start"] or ()), *sorted(pinned)]
+        start = [*self._find(taken["start"] or ()), *sorted(pinned)]
         state = replace(state.with_columns(start), pinned=pinned, struck=struck)
         self._history = History(state.judge(self.names))
-        self.answers.regroup(self._units())
+        self._prepare()
 
     # -- the subset -----------------------------------------------------------------------------
 
@@ -305,34 +298,28 @@ class Session:
         """Whether there is something to undo, and to redo."""
         return self._history.ways
 
-    @property
-    def answers(self) -> Answers:
-        """Answers to questions about subsets."""
-        assert self._answers is not None
-        return self._answers
-
     # -- changes --------------------------------------------------------------------------------
 
     @atomic
     def add(self, *columns: str | int, note: str = "") -> Self:
         """Add columns to the subset, each with its group."""
         found = self._find(columns)
-        self._allowed(found)
+        self._free_of("struck", found)
         return self._change("add", found, note, self.state.with_columns(found))
 
     @atomic
     def drop(self, *columns: str | int, note: str = "") -> Self:
         """Remove columns from the subset, each with its group."""
         found = self._find(columns)
-        self._loose(found)
+        self._free_of("pinned", found)
         return self._change("drop", found, note, self.state.without(found))
 
     @atomic
     def swap(self, old: str | int, new: str | int, note: str = "") -> Self:
         """Replace one column of the subset by another."""
         found = self._find([old, new])
-        self._loose(found[:1])
-        self._allowed(found[1:])
+        self._free_of("pinned", found[:1])
+        self._free_of("struck", found[1:])
         state = self.state.without(found[:1]).with_columns(found[1:])
         return self._change("swap", found, note, state)
 
@@ -340,7 +327,7 @@ class Session:
     def pin(self, *columns: str | int, note: str = "") -> Self:
         """Pin columns: they are added, and no search drops them."""
         found = self._find(columns)
-        self._allowed(found)
+        self._free_of("struck", found)
         state = self.state.with_columns(found)
         pinned = state.pinned.union(state.whole(found))
         return self._change("pin", found, note, replace(state, pinned=pinned))
@@ -349,7 +336,7 @@ class Session:
     def strike(self, *columns: str | int, note: str = "") -> Self:
         """Strike columns: they are removed, and no search selects them."""
         found = self._find(columns)
-        self._loose(found)
+        self._free_of("pinned", found)
         state = self.state.without(found)
         struck = state.struck.union(state.whole(found))
         if len(struck) == len(self.names):
@@ -399,12 +386,12 @@ class Session:
     @atomic
     def undo(self) -> Self:
         """Undo the last change."""
-        return self._travel("undo", self._history.before())
+        return self._travel(-1)
 
     @atomic
     def redo(self) -> Self:
         """Redo the change that was undone last."""
-        return self._travel("redo", self._history.after())
+        return self._travel(1)
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -499,8 +486,14 @@ class Session:
         state = self.state
         desk = self.answers.another_error_desk(self._units())
         running = self._running = Running(desk, lambda: self.heard and self.heard())
-        start = None if fresh or not state.subset else self._keys(state.subset)
-        selector = NaiveBayesSelector(**self.settings, **self._bounds(), start=start)
+        free = [group for group in state.groups if not state.struck.intersection(group)]
+        selector = NaiveBayesSelector(
+            **self.settings,
+            keep=self._keys(sorted(state.pinned)),
+            forbid=self._keys(sorted(state.struck)),
+            feature_groups=[self._keys(group) for group in free] or None,
+            start=None if fresh or not state.subset else self._keys(state.subset),
+        )
 
         def work() -> None:
             selector.fit(self._held.heard_by(running), None)
@@ -662,17 +655,15 @@ class Session:
         return [self.names[j] if named else int(j) for j in columns]
 
     def _find(self, columns: Iterable[str | int]) -> list[int]:
-        return self._history.indices(self.names, columns)
+        """Positions of columns that a person names, each once."""
+        return list(dict.fromkeys(column_indices("columns", columns, self.names)))
 
-    def _allowed(self, columns: list[int]) -> None:
-        struck = [j for j in self.state.whole(columns) if j in self.state.struck]
-        if struck:
-            raise ValueError(f"column {self.names[struck[0]]!r} is struck; release it first.")
-
-    def _loose(self, columns: list[int]) -> None:
-        pinned = [j for j in self.state.whole(columns) if j in self.state.pinned]
-        if pinned:
-            raise ValueError(f"column {self.names[pinned[0]]!r} is pinned; release it first.")
+    def _free_of(self, what: str, columns: list[int]) -> None:
+        """None of the columns may be struck, or pinned."""
+        held = self.state.struck if what == "struck" else self.state.pinned
+        odd = [j for j in self.state.whole(columns) if j in held]
+        if odd:
+            raise ValueError(f"column {self.names[odd[0]]!r} is {what}; release it first.")
 
     def _score_of(self, state: State) -> float | None:
         return self.answers.score(state.subset) if state.subset else None
@@ -686,9 +677,10 @@ class Session:
             self.answers.regroup(self._units())
         return self
 
-    def _travel(self, action: str, state: State) -> Self:
+    def _travel(self, step: int) -> Self:
+        state = self._history.beside(step)
         self._give_up_search()
-        self._history.travel(action, state, self._score_of(state))
+        self._history.travel(step, self._score_of(state))
         self.answers.regroup(self._units())
         return self
 
@@ -702,19 +694,9 @@ class Session:
         judge_parameters(settle(NaiveBayesSelector(**self.settings)))
         asked = {**self.settings, **_EXACT, "search": _Stay(), "reweigh": False, "min_features": 0}
         found = NaiveBayesSelector(**asked).fit(self._held, None)
-        self._answers = Answers(self._held, found.settings_["criterion"], self._units())
+        #: answers to questions about subsets
+        self.answers = Answers(self._held, found.settings_["criterion"], self._units())
         self._models = None
-
-    def _bounds(self) -> dict[str, Foreign]:
-        """Constraints on a search: what is pinned, struck and grouped."""
-        state = self.state
-        free = [group for group in state.groups if not state.struck.intersection(group)]
-        groups = [self._keys(group) for group in free] or None
-        return {
-            "keep": self._keys(sorted(state.pinned)),
-            "forbid": self._keys(sorted(state.struck)),
-            "feature_groups": groups,
-        }
 
     def _end_search(self) -> None:
         """The rows are needed for something else: a search under way is given up."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypedDict
 
-from ..checks import column_indices
 from ..estimators._validation import read_groups
 
 
@@ -18,11 +17,6 @@ class Entry(TypedDict):
     note: str
     n_features: int  #: columns in the subset afterwards
     score: float | None  #: of the subset afterwards; None where it has no column
-
-
-def now() -> str:
-    """The time, as it stands in a log."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
@@ -104,33 +98,26 @@ class History:
             self._at += 1
         self._write(action, columns, note, score)
 
-    def before(self) -> State:
-        """The state that undoing leads to."""
-        if not self._at:
-            raise ValueError("there is nothing to undo.")
-        return self._states[self._at - 1]
-
-    def after(self) -> State:
-        """The state that redoing leads to."""
-        if self._at + 1 == len(self._states):
-            raise ValueError("there is nothing to redo.")
-        return self._states[self._at + 1]
+    def beside(self, step: int) -> State:
+        """The state that undoing (-1) or redoing (1) leads to."""
+        if not 0 <= self._at + step < len(self._states):
+            raise ValueError(f"there is nothing to {'undo' if step < 0 else 'redo'}.")
+        return self._states[self._at + step]
 
     @property
     def ways(self) -> tuple[bool, bool]:
         """Can something be undone, and redone?"""
         return self._at > 0, self._at + 1 < len(self._states)
 
-    def travel(self, action: str, state: State, score: float | None) -> None:
-        """Go to the neighbour that this state is."""
-        self._at += 1 if action == "redo" else -1
-        assert self.state is state
-        self._write(action, [], "", score)
+    def travel(self, step: int, score: float | None) -> None:
+        """Undo (-1) or redo (1) a change."""
+        self._at += step
+        self._write("undo" if step < 0 else "redo", [], "", score)
 
     def _write(self, action: str, columns: list[str], note: str, score: float | None) -> None:
         self.log.append(
             Entry(
-                time=now(),
+                time=datetime.now(UTC).isoformat(timespec="seconds"),
                 action=action,
                 columns=columns,
                 note=str(note),
@@ -138,8 +125,3 @@ class History:
                 score=score,
             )
         )
-
-    @staticmethod
-    def indices(names: list[str], columns: Iterable[str | int]) -> list[int]:
-        """Positions of columns that a person names, each once."""
-        return list(dict.fromkeys(column_indices("columns", columns, names)))

@@ -2,7 +2,8 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from ...checks import BadUseError, Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.output import hidden_folder
+from ...data.files.series import table_names
 from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
@@ -42,13 +44,10 @@ from ...session.queries import CancelledError, Point
 from ...session.session import Session
 from .data import (
     Chosen,
-    ChosenSeries,
     draw_aside,
     open_table,
-    read_as,
     read_rows,
     saved,
-    with_labels,
     write_rows,
 )
 
@@ -60,74 +59,6 @@ _SUBSTITUTES = 40
 
 # Seconds that what takes longer leaves to the page.
 _PAUSE = 0.05
-
-
-class Telling:
-    """Events: sends every change, step of a search and late result to all listeners."""
-
-    def __init__(self) -> None:
-        self.listeners: list[Told] = []
-        self.session: Session | None = None
-        self.version = 0  #: of the state; grows with every change
-        self.unsaved = False
-
-    def _changed(self, what: str) -> None:
-        self.version += 1
-        self.unsaved = self.session is not None
-        self._tell(what, {"version": self.version})
-
-    def _tell(self, what: str, data: dict[str, Plain]) -> None:
-        for listener in list(self.listeners):
-            listener(what, data)
-
-    def _progress(self) -> None:
-        """A search has made a step, or ended."""
-        session = self.session
-        running = None if session is None else session.running
-        if session is None or running is None:
-            return
-        if running.active:
-            left = running.seconds_left
-            points = len(running.points)
-            data: dict[str, object] = {"points": drawn(running.points[-1:]), "n": points}
-            data |= {"seconds": running.seconds, "left": left}
-            self._tell("progress", plain(data))
-            return
-        failure = running.failure
-        if failure is not None and not isinstance(failure, CancelledError):
-            self._tell("failure", {"said": " ".join(str(failure).split())})
-        self._changed("state")
-        self._later()
-
-    def welcome(self, listener: Told) -> None:
-        """Add a listener, and send it what takes longer to compute."""
-        self.listeners.append(listener)
-        self._later()
-
-    def _later(self) -> None:
-        """Compute losses and substitutes in the background, and send them."""
-        if self.session is not None:
-            self._beside(self._extras, self.version, self.session)
-
-    def _beside(self, work: Callable[..., None], *given: object) -> None:
-        """Start background work, once the page has what it waits for."""
-        timer = Timer(_PAUSE, work, given)
-        timer.daemon = True
-        timer.start()
-
-    def _extras(self, version: int, session: Session) -> None:
-        state = session.state
-        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
-        if version != self.version:
-            return
-        self._tell("losses", plain({"version": version, "losses": found}))
-        for j in state.subset[:_SUBSTITUTES]:
-            if version != self.version:
-                return
-            best = session.answers.best_substitute(state, j)
-            if best is not None:
-                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
-                self._tell("substitute", plain(told))
 
 
 def plain(value: object) -> dict[str, Plain]:
@@ -184,24 +115,21 @@ def _some(sample: Sample) -> NDArray[np.int64]:
 
 def _look(table: Table, j: int, rows: NDArray[np.int64]) -> StudioLook:
     if isinstance(table, SparseTable):
-        share = (table.matrix.indptr[j + 1] - table.matrix.indptr[j]) / max(table.n_rows, 1)
-        return StudioLook(kind="sparse", missing=0.0, flag="" if share else "constant")
+        known_cells = table.matrix.indptr[j + 1] > table.matrix.indptr[j]
+        return StudioLook(kind="sparse", missing=0.0, flag="" if known_cells else "constant")
     column = table.column(j)[rows]
-    gone = is_missing(column) if column.dtype == object else np.isnan(column)
-    known = column[~gone]
-    missing = float(gone.mean())
-    if not known.size:
-        return StudioLook(kind="empty", missing=missing, flag="constant")
-    if column.dtype == object:
-        distinct = len(set(known.tolist()))
-        flag = "constant" if distinct == 1 else "identifier" if distinct == rows.size > 20 else ""
-        return StudioLook(kind="text", missing=missing, flag=flag)
-    if (known == known[0]).all():
-        return StudioLook(kind="number", missing=missing, flag="constant")
-    if ((known == 0) | (known == 1)).all():
-        return StudioLook(kind="yes/no", missing=missing, flag="")
-    flag = "identifier" if _counts_rows(known, rows.size) else ""
-    return StudioLook(kind="number", missing=missing, flag=flag)
+    text, flag = column.dtype == object, ""
+    gone = is_missing(column)
+    known, kind = column[~gone], "text" if text else "number"
+    if (known == known[:1]).all():
+        kind, flag = kind if known.size else "empty", "constant"
+    elif text:
+        flag = "identifier" if len(set(known.tolist())) == rows.size > 20 else ""
+    elif np.isin(known, (0, 1)).all():
+        kind = "yes/no"
+    elif _counts_rows(known, rows.size):
+        flag = "identifier"
+    return StudioLook(kind=kind, missing=float(gone.mean()), flag=flag)
 
 
 def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
@@ -248,25 +176,19 @@ def histogram(sample: Sample, j: int) -> Histogram:
     rows = _some(sample)
     labels, n_classes = sample.labels[rows], int(sample.labels.max()) + 1
     column = sample.table.column(j)[rows]
+    known = ~is_missing(column)
+    values = column[known]
     if column.dtype == object:
-        known = ~is_missing(column)
-        names, codes = np.unique(
-            np.array([str(v) for v in column[known]], dtype=object), return_inverse=True
-        )
-        common = np.argsort(-np.bincount(codes, minlength=names.size), kind="stable")[:_BARS]
-        place = np.full(names.size, -1)
-        place[common] = np.arange(common.size)
-        at, shown = place[codes], [str(names[c])[:40] for c in common]
+        texts = [str(value) for value in values]
+        common = [text for text, _ in Counter(sorted(texts)).most_common(_BARS)]
+        at = np.array([common.index(t) if t in common else -1 for t in texts], np.int64)
+        shown = [text[:40] for text in common]
+    elif (distinct := np.unique(values)).size <= _BARS:
+        at, shown = np.searchsorted(distinct, values), [f"{v:.6g}" for v in distinct]
     else:
-        known = ~np.isnan(column)
-        values = column[known]
-        distinct = np.unique(values)
-        if distinct.size <= _BARS:
-            at, shown = np.searchsorted(distinct, values), [f"{v:.6g}" for v in distinct]
-        else:
-            edges = np.linspace(values.min(), values.max(), _BARS + 1)
-            at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BARS - 1)
-            shown = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
+        edges = np.linspace(values.min(), values.max(), _BARS + 1)
+        at = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _BARS - 1)
+        shown = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
     inside = at >= 0
     flat = at[inside] * n_classes + labels[known][inside]
     counts = np.bincount(flat, minlength=len(shown) * n_classes).reshape(-1, n_classes)
@@ -278,67 +200,6 @@ def histogram(sample: Sample, j: int) -> Histogram:
 
 # Rows that two subsets decide otherwise.
 _ROWS = 200
-
-
-def model_view(
-    model: NaiveBayesSelector, rows: Table, y: object, table: Chosen, wanted: Sequence[int]
-) -> dict[str, object]:
-    """All that a page needs to explore the decisions of a model.
-
-    Parameters
-    ----------
-    model : of the present subset, with its rule.
-    rows, y : all rows, and their classes.
-    table : where they come from.
-    wanted : rows to look at.
-    """
-    for row in wanted:
-        if not 0 <= row < rows.n_rows:
-            raise BadUseError(f"there is no row {row}; the last one is {rows.n_rows - 1}.")
-    extras = Extras(
-        include_rows=True,
-        signals=table.signals,
-        indicators=table.indicators,
-        wanted=tuple(wanted),
-    )
-    found = explorer_data(model, rows, cast(Foreign, y), extras)
-    told = cast("list[dict[str, Any]]", found.pop("told"))[0]
-    decision = getattr(model, "decision_", None)
-    return found | {
-        "decision": {"words": decision.to_text(), **decision.to_dict()}
-        if isinstance(decision, Decision)
-        else None,  # a rule in words, and what it decided on the rows kept aside
-        "classes": told["classes"],
-        "features": [
-            {name: each[name] for name in ("feature", "model", "importance")}
-            for each in told["features"]
-        ],
-    }
-
-
-def compared_view(session: Session, sample: Sample, other: Sequence[int]) -> dict[str, object]:
-    """Rows that the present subset decides otherwise than another one."""
-    classes, labels = sample.classes.tolist(), sample.labels.tolist()
-    rows, mine = session.held_out()
-    _, theirs = session.held_out(list(other))
-    one, two = mine.argmax(1), theirs.argmax(1)
-    apart = np.flatnonzero(one != two)
-    return {
-        "n_rows": len(rows),
-        "n_apart": len(apart),
-        "error": list(session.error()),
-        "other_error": list(session.error(list(other))),
-        "other": [session.names[j] for j in other],
-        "rows": [
-            {
-                "row": int(sample.rows[rows[i]]),
-                "truth": str(classes[labels[rows[i]]]),
-                "now": str(classes[one[i]]),
-                "before": str(classes[two[i]]),
-            }
-            for i in apart[:_ROWS]
-        ],
-    }
 
 
 # -- A rule for decisions, as a person sets it on the page -----------------------------------------
@@ -403,16 +264,6 @@ class Wish:
             f"selector = decide(selector, rows_at(X, aside), rows_at(y, aside){given})"
         )
 
-    def to_text(self) -> str:
-        """Serialise the wish as JSON for a project file."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_text(cls, text: str, session: Session) -> "Wish | None":
-        """Requirements that `to_text` wrote; None for an empty text."""
-        found = json.loads(text) if text else None
-        return cls.read(found, len(classes_of(session))) if isinstance(found, dict) else None
-
 
 def classes_of(session: Session) -> list[Value]:
     """The classes of a model, as code writes them: those of rows that count."""
@@ -439,12 +290,6 @@ def rows_at(X: Foreign, rows: list[int]) -> Foreign:
     if issparse(X):
         return X.tocsr()[rows]  # not every sparse matrix can be asked for rows
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def ruled(session: Session, table: Chosen, wish: Wish) -> NaiveBayesSelector:
-    """The model of the present subset, with the rule made on the rows kept aside."""
-    X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
-    return decide(session.model(), X, y, **wish.arguments(classes_of(session)))
 
 
 # -- What comes out of a session, by name ----------------------------------------------------------
@@ -483,7 +328,7 @@ class StudioSettings(TypedDict):
     criterion: str
 
 
-class Bench(Telling):
+class Bench:
     """State of the page: a session whose changes are sent to all listeners.
 
     Parameters
@@ -492,7 +337,10 @@ class Bench(Telling):
     """
 
     def __init__(self, n_jobs: int | None = None):
-        super().__init__()
+        self.listeners: list[Told] = []
+        self.session: Session | None = None
+        self.version = 0  #: of the state; grows with every change
+        self.unsaved = False
         self.table: Chosen | None = None
         self.target: str | None = None
         self.wish: Wish | None = None  #: what is asked of decisions
@@ -509,12 +357,70 @@ class Bench(Telling):
         self._ruled: tuple[object, NaiveBayesSelector] | None = None
         self._whole: Table | None = None
 
+    # -- events ---------------------------------------------------------------------------------
+
+    def _changed(self, what: str) -> None:
+        self.version += 1
+        self.unsaved = self.session is not None
+        self._tell(what, {"version": self.version})
+
+    def _tell(self, what: str, data: dict[str, Plain]) -> None:
+        for listener in list(self.listeners):
+            listener(what, data)
+
+    def _progress(self) -> None:
+        """A search has made a step, or ended."""
+        session = self.session
+        running = None if session is None else session.running
+        if session is None or running is None:
+            return
+        if running.active:
+            last, n = drawn(running.points[-1:]), len(running.points)
+            times = {"seconds": running.seconds, "left": running.seconds_left}
+            self._tell("progress", plain({"points": last, "n": n, **times}))
+            return
+        failure = running.failure
+        if failure is not None and not isinstance(failure, CancelledError):
+            self._tell("failure", {"said": " ".join(str(failure).split())})
+        self._changed("state")
+        self._later()
+
+    def welcome(self, listener: Told) -> None:
+        """Add a listener, and send it what takes longer to compute."""
+        self.listeners.append(listener)
+        self._later()
+
+    def _later(self) -> None:
+        """Compute losses and substitutes in the background, and send them."""
+        if self.session is not None:
+            self._beside(self._extras, self.version, self.session)
+
+    def _beside(self, work: Callable[..., None], *given: object) -> None:
+        """Start background work, once the page has what it waits for."""
+        timer = Timer(_PAUSE, work, given)
+        timer.daemon = True
+        timer.start()
+
+    def _extras(self, version: int, session: Session) -> None:
+        state = session.state
+        found = {str(j): loss for j, loss in session.answers.losses_if_left(state).items()}
+        if version != self.version:
+            return
+        self._tell("losses", plain({"version": version, "losses": found}))
+        for j in state.subset[:_SUBSTITUTES]:
+            if version != self.version:
+                return
+            best = session.answers.best_substitute(state, j)
+            if best is not None:
+                told = {"version": version, "column": j, "by": best.column, "loss": best.amount}
+                self._tell("substitute", plain(told))
+
     # -- the table ------------------------------------------------------------------------------
 
     def open_file(self, path: Path, name: str) -> None:
         """Take a file that the user chose; the target comes next."""
         # A folder has a file for every series; classes are in another table.
-        folder = ChosenSeries(name, path, form=SeriesForm("folder"))
+        folder = Chosen(name, path, form=SeriesForm("folder"))
         found = folder if path.is_dir() else open_table(path, name)
         with self._lock:
             self.close()
@@ -527,13 +433,19 @@ class Bench(Telling):
         """Read the file as series that lie in it in this form; None: as a table."""
         if self.table is None:
             raise BadUseError("choose a file first.")
-        self.table = read_as(self.table, form, self._n_jobs)
+        if form is None or self.table.form != form:
+            new: dict[str, Foreign] = {"rows_out": [], "aside": [], "left_out": {}}
+            new |= dict.fromkeys(("target", "learning", "made", "pipeline"))  # read again
+            self.table = replace(self.table, form=form, n_jobs=self._n_jobs, **new)
 
     def add_labels(self, path: Path, name: str) -> None:
         """Another table has the classes of the series."""
-        if self.table is None:
+        table = self.table
+        if table is None or table.path is None:
             raise BadUseError("choose a file of series first, then the table of their classes.")
-        self.table = with_labels(self.table, path, name)
+        table.labels, table.labels_name = path, name
+        table.columns = [*dict.fromkeys([*table.columns, *table_names(path)])]
+        table.learning = None  # read again
         self._changed("table")
 
     def open_target(
@@ -599,22 +511,26 @@ class Bench(Telling):
     def hold_saved(self, session: Session) -> None:
         """Take over the session of a project."""
         about = dict(session.about)
+        with self._lock:
+            self.wish = None  # that of the session before is not this one's
         self.hold(session, saved(session), about.get("target") or None)
         with self._lock:
             if self.table is not None and self.table.aside:
-                self.wish = Wish.from_text(about.get("rule", ""), session)
+                rule = json.loads(about.get("rule") or "null")
+                known = isinstance(rule, dict)
+                self.wish = Wish.read(rule, len(classes_of(session))) if known else None
                 self._describe()
 
     def _describe(self) -> None:
         """A project knows where its rows come from, and what is asked of decisions."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         session.about = {
             **table.about,
             "name": table.name,
             "target": self.target or "",
             "rows_out": write_rows(table.rows_out),
             "aside": "yes" if table.aside else "",
-            "rule": "" if self.wish is None else self.wish.to_text(),
+            "rule": "" if self.wish is None else json.dumps(asdict(self.wish)),
         }
 
     def close(self) -> None:
@@ -637,15 +553,10 @@ class Bench(Telling):
                     self._looks[j]["flag"] = "leak"
         self._tell("columns", {"version": self.version})
 
-    def _open(self) -> tuple[Session, Sample]:
-        if self.session is None or self._sample is None:
+    def _open(self) -> tuple[Session, Sample, Chosen]:
+        if self.session is None or self._sample is None or self.table is None:
             raise BadUseError("choose a file and its target first.")
-        return self.session, self._sample
-
-    def _opened_table(self) -> tuple[Session, Chosen]:
-        session, _ = self._open()
-        assert self.table is not None
-        return session, self.table
+        return self.session, self._sample, self.table
 
     # -- what pages ask -------------------------------------------------------------------------
 
@@ -661,7 +572,7 @@ class Bench(Telling):
                 "left_out": {} if table is None else table.left_out,
                 "rows_out": "" if table is None else write_rows(table.rows_out),
                 "n_aside": 0 if table is None else len(table.aside),
-                "series": table.form.to_dict() if isinstance(table, ChosenSeries) else None,
+                "series": table.form.to_dict() if table and table.form else None,
                 "labels": "" if table is None else table.labels_name,
                 "notes": [] if table is None else table.notes,
                 "rule": None if self.wish is None else asdict(self.wish),
@@ -712,19 +623,18 @@ class Bench(Telling):
 
         Whoever asks first makes somebody look for leaks and families, which takes longer.
         """
-        session, sample = self._open()
+        session, sample, table = self._open()
         with self._lock:
             if self._looked != self._opened:
                 self._looked = self._opened
-                asked = self._opened, session, sample
-                self._beside(self._look_for_leaks, *asked)
+                self._beside(self._look_for_leaks, self._opened, session, sample)
             found: dict[str, object] = {
                 "opened": self._opened,
                 "names": session.names,
                 "kinds": [look["kind"] for look in self._looks],
                 "missing": [round(look["missing"], 4) for look in self._looks],
                 "flags": [look["flag"] for look in self._looks],
-                "sentences": [] if self.table is None else self.table.sentences,
+                "sentences": table.sentences,
                 "alone": self._errors,
                 "leaders": self._leaders,
             }
@@ -732,9 +642,8 @@ class Bench(Telling):
 
     def histograms(self, columns: list[int]) -> dict[str, Plain]:
         """Rows by value and class of some columns."""
-        _, sample = self._open()
-        found = {str(j): histogram(sample, j) for j in self._places(columns)}
-        return plain(found)
+        _, sample, _ = self._open()
+        return plain({str(j): histogram(sample, j) for j in self._places(columns)})
 
     def model(self, rows: list[int] | None = None) -> dict[str, Plain]:
         """The model of the present subset, and some rows to look at.
@@ -743,7 +652,7 @@ class Bench(Telling):
         ----------
         rows : that somebody wants to look at; others are drawn.
         """
-        (session, sample), (_, table) = self._open(), self._opened_table()
+        session, sample, table = self._open()
         said = ""
         with self._models:
             try:
@@ -756,50 +665,85 @@ class Bench(Telling):
                 self._whole = sample.table
                 if sample.table.n_rows < len(np.asarray(session.y)):  # some are left out
                     self._whole = read_table(NaiveBayes(), session.X, reset=True)
-            found = model_view(fitted, self._whole, session.y, table, rows or [])
-        return plain(found | {"said": said})
+            for row in rows or ():
+                if not 0 <= row < self._whole.n_rows:
+                    last = self._whole.n_rows - 1
+                    raise BadUseError(f"there is no row {row}; the last one is {last}.")
+            behind: Foreign = {"signals": table.signals, "indicators": table.indicators}
+            extras = Extras(include_rows=True, wanted=tuple(rows or ()), **behind)
+            found = explorer_data(fitted, self._whole, cast(Foreign, session.y), extras)
+        told = cast("list[dict[str, Any]]", found.pop("told"))[0]
+        decision = getattr(fitted, "decision_", None)
+        if isinstance(decision, Decision):  # in words, and what it decided on the rows kept aside
+            found["decision"] = {"words": decision.to_text(), **decision.to_dict()}
+        features = [
+            {name: each[name] for name in ("feature", "model", "importance")}
+            for each in told["features"]
+        ]
+        more = {"classes": told["classes"], "features": features, "said": said}
+        return plain({"decision": None, **found, **more})
 
     def _ruled_model(self) -> NaiveBayesSelector:
         """The model as it decides: with its rule, where there is one."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         if self.wish is None:
             return session.model()
         asked = (session.model(), self.wish)
         if self._ruled is None or self._ruled[0] != asked:
-            self._ruled = asked, ruled(session, table, self.wish)
+            X, y = rows_at(session.X, table.aside), rows_at(session.y, table.aside)
+            self._ruled = asked, decide(asked[0], X, y, **self.wish.arguments(classes_of(session)))
         found = self._ruled[1]
         found.log_ = found.estimator_.log_ = session.log  # which goes on while the rule stays
         return found
 
     def decisions(self) -> dict[str, Plain]:
         """Detections and false alarms at every threshold, on rows that tables have not seen."""
-        session, _ = self._open()
+        session, *_ = self._open()
         X, y, given = session.X, cast(Foreign, session.y), cast(Foreign, session.params)
         with self._models:
             return plain(performance(session.model(), X, y, **given).to_dict())
 
-    def remember(self) -> None:
+    def remember(self) -> dict[str, Plain]:
         """Compare later subsets with this one."""
-        session, _ = self._open()
-        self._other = session.state.subset
+        self._other = self._open()[0].state.subset
+        return self.state()
 
     def compared(self) -> dict[str, Plain]:
         """Rows that the present subset decides otherwise than the one remembered."""
-        session, sample = self._open()
+        session, sample, _ = self._open()
         if self._other is None:
             raise BadUseError("remember a subset first, then change it.")
-        return plain(compared_view(session, sample, self._other))
+        classes, labels, other = sample.classes.tolist(), sample.labels, list(self._other)
+        rows, mine = session.held_out()
+        one, two = mine.argmax(1), session.held_out(other)[1].argmax(1)
+        apart = np.flatnonzero(one != two)
+        found = {
+            "n_rows": len(rows),
+            "n_apart": len(apart),
+            "error": session.error(),
+            "other_error": session.error(other),
+            "other": [session.names[j] for j in other],
+            "rows": [
+                {
+                    "row": sample.rows[rows[i]],
+                    "truth": str(classes[labels[rows[i]]]),
+                    "now": str(classes[one[i]]),
+                    "before": str(classes[two[i]]),
+                }
+                for i in apart[:_ROWS]
+            ],
+        }
+        return plain(found)
 
     def texts(self) -> dict[str, Plain]:
         """The code and the command line, to copy."""
-        session, _ = self._open()
-        if not session.state.subset:
+        if not self._open()[0].state.subset:
             return {"code": "", "command": ""}
         return {"code": self._code(), "command": self._command()}
 
     def _code(self) -> str:
         """The whole program."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         parts = [table.code(self.target), session.to_code()]
         if self.wish is not None:
             parts.append(self.wish.code(classes_of(session)))
@@ -807,7 +751,7 @@ class Bench(Telling):
 
     def _command(self) -> str:
         """The command line, or why there is none."""
-        session, table = self._opened_table()
+        session, _, table = self._open()
         if table.path is None:
             return "# The table came from a notebook: the command line reads files."
         if table.signals is not None:
@@ -832,13 +776,13 @@ class Bench(Telling):
         return found
 
     def _export(self, kind: str) -> Export:
-        session, table = self._opened_table()
+        session, _, table = self._open()
+        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
         if kind == "code":
             return Export("select.py", "text/plain", self._code().encode())
         if kind == "project":
             content = _written(session.save, "project")
             return Export("project.bayesieve", "application/zip", content)
-        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
         model = self._ruled_model()
         if kind == "model":
             content = _written(lambda path: save_model(table.whole(model), path), "model.json")
@@ -867,7 +811,7 @@ class Bench(Telling):
         """Change the subset; gives the new state."""
         choose("action", action, [*EDITS, "undo", "redo", "note"])
         with self._lock:
-            session, _ = self._open()
+            session, *_ = self._open()
             if action in ("undo", "redo"):
                 getattr(session, action)()
             elif action == "note":
@@ -885,7 +829,7 @@ class Bench(Telling):
         The rule is made on rows that the model has not seen: a third of them is kept aside.
         """
         with self._lock:
-            session, table = self._opened_table()
+            session, _, table = self._open()
             wish = None if asked is None else Wish.read(asked, len(classes_of(session)))
             before = session, table, self.wish
             if wish is not None and not table.aside:
@@ -905,14 +849,13 @@ class Bench(Telling):
     def pick(self, at: int) -> dict[str, Plain]:
         """Take a step of the path."""
         with self._lock:
-            session, _ = self._open()
-            session.choose(at=at)
+            self._open()[0].choose(at=at)
             return self._edited()
 
     def search(self, settings: StudioSettings, fresh: bool) -> dict[str, Plain]:
         """Search in the background, from the present subset or from the start."""
         with self._lock:
-            session, _ = self._open()
+            session, *_ = self._open()
             changed = {
                 name: value for name, value in settings.items() if session.settings[name] != value
             }
@@ -925,14 +868,12 @@ class Bench(Telling):
     def halt(self, what: str) -> dict[str, Plain]:
         """Pause, go on with, or stop the search."""
         choose("what", what, ["pause", "go_on", "stop"])
-        session, _ = self._open()
-        getattr(session, what)()
+        getattr(self._open()[0], what)()
         self._changed("state")
         return self.state()
 
     def _places(self, columns: list[int]) -> list[int]:
-        session, _ = self._open()
-        n = len(session.names)
+        n = len(self._open()[0].names)
         odd = [j for j in columns if not isinstance(j, int) or not 0 <= j < n]
         if odd:
             raise BadUseError(f"columns are numbered 0 to {n - 1}; got {odd[0]!r}.")

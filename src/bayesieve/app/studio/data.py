@@ -1,9 +1,10 @@
 """The studio's data: uploads, tables and time series as a user chose them."""
 
 import json
+import re
 import secrets
 import shutil
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from starlette.requests import Request
 from ...checks import Array, BadUseError, Foreign, check_number, choose, plain_value
 from ...data.files.base import unzipped
 from ...data.files.formats import format_of, read_data
-from ...data.files.series import table_names
 from ...data.files.sources import open_source
 from ...data.series import SeriesForm, SeriesTable
 from ...data.tables import RawTable, read_table
@@ -25,7 +25,7 @@ from ...estimators.signals import SignalPipeline, signals
 from ...indicators.transformer import Indicators
 from ...session.session import Session
 from ..learning import Learning, read_learning, score_series
-from ..tables import LabelledTable, is_moment, read_problem
+from ..tables import is_moment, read_problem
 
 
 class Uploads:
@@ -123,7 +123,7 @@ _MOST_ROWS = 10**7
 
 @dataclass
 class Chosen:
-    """A table to learn from, as a user chose it.
+    """A table to learn from, or series and the indicators made of them, as a user chose it.
 
     Parameters
     ----------
@@ -137,6 +137,12 @@ class Chosen:
     given : how often each row counts beside; None: once.
     labels, labels_name : a table with the classes of series, and what it is called.
     together : what rows of a project share that are never on both sides of a split; None: nothing.
+    form : how series lie in the file; None: it is a table.
+    n_jobs : threads that make indicators.
+    target : whose classes were read with the series.
+    learning : the series and their classes; None before they are read, and in a project.
+    made : their indicators.
+    pipeline : what makes them.
     """
 
     name: str
@@ -151,22 +157,31 @@ class Chosen:
     labels: Path | None = None
     labels_name: str = ""
     together: Array | None = None
+    form: SeriesForm | None = None
+    n_jobs: int | None = None
+    target: str | None = None
+    learning: Learning | None = None
+    made: RawTable | None = None
+    pipeline: SignalPipeline | None = None
 
     def split(self, target: str | None) -> tuple[Foreign, Foreign]:
         """Columns and classes; what cannot be learnt from is left out, and told."""
         if self.path is None:
             return self.X, self.y
+        if self.form is not None:
+            if self.learning is None or self.made is None or self.target != target:
+                learning = read_learning(self.path, self.form, target, self.labels)
+                pipeline = signals(n_jobs=self.n_jobs)
+                self.made = score_series(pipeline, learning)
+                self.learning, self.pipeline, self.target = learning, pipeline, target
+            return self.made, self.learning.y
         large = self.path.stat().st_size >= _LARGE
         problem, named = read_problem(self.path, target, [], identifiers=not large)
         self.left_out = dict.fromkeys(named, "names every row")
-        problem = self._without_odd(problem)
-        return problem.X, problem.y
-
-    def _without_odd(self, problem: LabelledTable) -> LabelledTable:
-        """Leave out columns that name rows, or moments: they tell nothing of new rows."""
         frame = problem.X
         if not isinstance(frame, pl.DataFrame):
-            return problem
+            return frame, problem.y
+        # Columns that name rows, or moments, tell nothing of new rows.
         for column in frame:
             every = column.dtype == pl.String and frame.height > 1
             if is_moment(column):
@@ -176,12 +191,27 @@ class Chosen:
         kept = [name for name in frame.columns if name not in self.left_out]
         if not kept:
             raise BadUseError("every column names rows or moments: nothing is left to learn from.")
-        return problem._replace(X=frame.select(kept), names=kept)
+        return frame.select(kept), problem.y
 
     def code(self, target: str | None) -> str:
-        """Python that reads the same columns and classes."""
+        """Python that reads the same columns and classes, or makes the same indicators."""
         lines = ["# X and y: the table and its classes, as they were given to the session."]
-        if self.path is not None:
+        if self.path is not None and self.form is not None:
+            labels = None if self.labels is None else Path(self.labels_name)
+            read = f"Path({self.name!r}), form, {target!r}, {labels and f'Path({str(labels)!r})'}"
+            lines = [
+                "from pathlib import Path",
+                "",
+                "from bayesieve import signals",
+                "from bayesieve.app.learning import read_learning",
+                "from bayesieve.data.series import SeriesForm",
+                "",
+                f"form = {self.form!r}",
+                f"learning = read_learning({read})",
+                "pipeline = signals()",
+                "X, y, groups = pipeline.fit_columns(learning.table), learning.y, learning.groups",
+            ]
+        elif self.path is not None:
             lines = [
                 "from pathlib import Path",
                 "",
@@ -190,81 +220,70 @@ class Chosen:
                 f"problem, _ = read_problem(Path({self.name!r}), {target!r}, [], identifiers=True)",
                 "X, y = problem.X, problem.y",
             ]
-        if self.path is not None and self.left_out:
-            lines.append(f"X = X.drop({list(self.left_out)!r})")
+            lines += [f"X = X.drop({list(self.left_out)!r})"] if self.left_out else []
+        if self.aside:
+            out = f" if i not in {self.rows_out!r}" if self.rows_out else ""
+            drawn = f"[i for i in range(len(y)){out}]"
+            groups = "None" if self.groups is None else "groups"
+            lines += ["from bayesieve.app.studio.data import draw_aside", ""]
+            lines += [f"aside = draw_aside({drawn}, y, {groups})", ""]
         if self.given is not None:
-            lines += [self._aside_code(), ""] if self.aside else []
             also = " and those kept aside" if self.aside else ""
             lines.append(f"# sample_weight: as it was given, 0 for rows left out{also}.")
-        else:
-            lines += self.weights_code()
+        elif self.rows_out or self.aside:
+            gone = [f"{self.rows_out!r}"] * bool(self.rows_out) + ["aside"] * bool(self.aside)
+            lines += ["sample_weight = [1] * len(y)", f"for row in {' + '.join(gone)}:"]
+            lines.append("    sample_weight[row] = 0")
         return "\n".join(lines)
-
-    def weights_code(self) -> list[str]:
-        """Python that gives the rows left out, and those kept aside, no weight."""
-        if not self.rows_out and not self.aside:
-            return []
-        lines, gone = [], f"{self.rows_out!r}"
-        if self.aside:
-            gone = "aside" if not self.rows_out else f"{self.rows_out!r} + aside"
-            lines = [self._aside_code(), ""]
-        lines += ["sample_weight = [1] * len(y)", f"for row in {gone}:"]
-        return [*lines, "    sample_weight[row] = 0"]
-
-    def _aside_code(self) -> str:
-        """Python that draws the same rows, as `draw_aside` does."""
-        out = f" if i not in {self.rows_out!r}" if self.rows_out else ""
-        return "\n".join(
-            [
-                "from bayesieve.app.studio.data import draw_aside",
-                "",
-                f"aside = draw_aside([i for i in range(len(y)){out}], y, {self.groups_name})",
-            ]
-        )
 
     @property
     def about(self) -> dict[str, str]:
-        """Recipe by which a project makes its columns again."""
-        return {}
+        """The recipe of the indicators."""
+        if self.pipeline is None:
+            return {}
+        recipe = {"recipe": self.pipeline.indicators.recipe(), "form": self.pipeline.form_}
+        return {"signals": json.dumps(recipe)}
 
     @property
     def signals(self) -> SeriesTable | None:
-        """The series behind the rows, where there are some."""
-        return None
+        """The series themselves."""
+        return None if self.learning is None else self.learning.table
 
     @property
     def indicators(self) -> Indicators | None:
-        """The indicators that made the columns from series; None for a table."""
-        return None
+        """The indicators that make the columns."""
+        return None if self.pipeline is None else self.pipeline.indicators
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence for each column; none where its name says it."""
-        return []
-
-    @property
-    def notes(self) -> list[str]:
-        """Remarks on the rows, for people."""
-        return []
-
-    @property
-    def code_after(self) -> list[str]:
-        """Python that comes last."""
-        return []
-
-    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
-        """A model with what makes its columns."""
-        return model
+        """The sentence of each indicator."""
+        if self.indicators is None:
+            return []
+        known = {each.id: each.sentence for each in self.indicators.indicators_}
+        return [known[str(name)] for name in self.indicators.names_]
 
     @property
     def groups(self) -> Array | None:
-        """Groups of the rows: none stands on both sides of a split."""
-        return self.together
+        """Records of windows, which are never on both sides of a split."""
+        return self.together if self.learning is None else self.learning.groups
 
     @property
-    def groups_name(self) -> str:
-        """Name of the groups in code that is written."""
-        return "None" if self.groups is None else "groups"
+    def notes(self) -> list[str]:
+        """Remarks on the series, for people."""
+        return [] if self.learning is None else self.learning.words
+
+    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
+        """From series to decisions."""
+        return model if self.pipeline is None else self.pipeline.with_estimator(model)
+
+    @property
+    def code_after(self) -> list[str]:
+        """The model of series."""
+        if self.path is None or self.form is None:
+            return []
+        return [
+            "pipeline.form_ = learning.form.to_dict()\nmodel = pipeline.with_estimator(selector)"
+        ]
 
     def weights(self, n_rows: int) -> NDArray[np.int64] | None:
         """How often each row counts; None where all do."""
@@ -342,13 +361,11 @@ def read_rows(text: str) -> list[int]:
     """
     found: set[int] = set()
     for part in filter(None, (each.strip() for each in text.split(","))):
-        first, dash, last = (each.strip() for each in part.partition("-"))
-        ends = (first, last) if dash else (first, first)
-        if not all(end.isdecimal() and len(end) < 10 for end in ends) or int(ends[0]) > int(
-            ends[1]
-        ):
+        match = re.fullmatch(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last:
             raise BadUseError(f"rows must be numbers and ranges such as 3, 17-20; got {part!r}.")
-        found.update(range(int(ends[0]), min(int(ends[1]), int(ends[0]) + _MOST_ROWS) + 1))
+        found.update(range(first, min(last, first + _MOST_ROWS) + 1))
     return sorted(found)
 
 
@@ -395,123 +412,7 @@ def given_table(
     return found
 
 
-def saved_table(session: Session) -> Chosen:
-    """The table of a project; of the rows without weight, some are kept aside."""
-    about, weights = session.about, session.params.get("sample_weight")
-    found = given_table(session.X, session.y, weights, about.get("name", "a project"))
-    groups = session.params.get("groups")
-    found.together = None if groups is None else np.asarray(groups)
-    if about.get("aside"):
-        gone, found.rows_out = found.rows_out, read_rows(about.get("rows_out", ""))
-        found.aside = sorted(set(gone) - set(found.rows_out))
-    return found
-
-
 # -- Time series that a user chose -----------------------------------------------------------------
-
-
-_KINDS = ("table", "long", "wide", "folder")
-
-
-@dataclass
-class ChosenSeries(Chosen):
-    """Series, and the indicators that are made of them.
-
-    Parameters
-    ----------
-    form : how they lie in the file.
-    n_jobs : threads.
-    target : whose classes were read.
-    learning : the series and their classes; None before they are read, and in a project.
-    made : their indicators.
-    pipeline : what makes them.
-    """
-
-    form: SeriesForm = field(default_factory=lambda: SeriesForm("long"))
-    n_jobs: int | None = None
-    target: str | None = None
-    learning: Learning | None = None
-    made: RawTable | None = None
-    pipeline: SignalPipeline | None = None
-
-    def split(self, target: str | None) -> tuple[Foreign, Foreign]:
-        """Indicators and classes; scores are computed once."""
-        if self.path is None:
-            return self.X, self.y
-        if self.learning is None or self.made is None or self.target != target:
-            learning = read_learning(self.path, self.form, target, self.labels)
-            pipeline = signals(n_jobs=self.n_jobs)
-            made = score_series(pipeline, learning)
-            self.learning, self.made, self.pipeline, self.target = learning, made, pipeline, target
-        return self.made, self.learning.y
-
-    @property
-    def about(self) -> dict[str, str]:
-        """The recipe of the indicators."""
-        if self.pipeline is None:
-            return {}
-        recipe = {"recipe": self.pipeline.indicators.recipe(), "form": self.pipeline.form_}
-        return {"signals": json.dumps(recipe)}
-
-    @property
-    def signals(self) -> SeriesTable | None:
-        """The series themselves."""
-        return None if self.learning is None else self.learning.table
-
-    @property
-    def indicators(self) -> Indicators | None:
-        """The indicators that make the columns."""
-        return None if self.pipeline is None else self.pipeline.indicators
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentence of each indicator."""
-        if self.indicators is None:
-            return []
-        known = {each.id: each.sentence for each in self.indicators.indicators_}
-        return [known[str(name)] for name in self.indicators.names_]
-
-    @property
-    def groups(self) -> Array | None:
-        """Records of windows, which are never on both sides of a split."""
-        return self.together if self.learning is None else self.learning.groups
-
-    @property
-    def notes(self) -> list[str]:
-        """Remarks on the series, for people."""
-        return [] if self.learning is None else self.learning.words
-
-    def whole(self, model: NaiveBayesSelector) -> NaiveBayesSelector | SignalPipeline:
-        """From series to decisions."""
-        return model if self.pipeline is None else self.pipeline.with_estimator(model)
-
-    def code(self, target: str | None) -> str:
-        """Python that makes the same indicators."""
-        if self.path is None:
-            return super().code(target)
-        labels = None if self.labels is None else Path(self.labels_name)
-        read = f"Path({self.name!r}), form, {target!r}, {labels and f'Path({str(labels)!r})'}"
-        lines = [
-            "from pathlib import Path",
-            "",
-            "from bayesieve import signals",
-            "from bayesieve.app.learning import read_learning",
-            "from bayesieve.data.series import SeriesForm",
-            "",
-            f"form = {self.form!r}",
-            f"learning = read_learning({read})",
-            "pipeline = signals()",
-            "X, y, groups = pipeline.fit_columns(learning.table), learning.y, learning.groups",
-        ]
-        return "\n".join([*lines, *self.weights_code()])
-
-    @property
-    def code_after(self) -> list[str]:
-        """The model of series."""
-        if self.path is None:
-            return []
-        lines = ["pipeline.form_ = learning.form.to_dict()"]
-        return ["\n".join([*lines, "model = pipeline.with_estimator(selector)"])]
 
 
 def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
@@ -524,7 +425,7 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
     'who'
     """
     kind = asked.get("kind") or "table"
-    choose("kind", kind, _KINDS)
+    choose("kind", kind, ("table", "long", "wide", "folder"))
     if kind == "table":
         return None
     words = {name: asked.get(name) or None for name in ("id", "time", "channel")}
@@ -541,29 +442,16 @@ def read_form(asked: dict[str, Foreign]) -> SeriesForm | None:
     return SeriesForm(kind, **names, **cuts)
 
 
-def read_as(table: Chosen, form: SeriesForm | None, n_jobs: int | None) -> Chosen:
-    """A file that was chosen, read as series that lie in it in this form, or as a table."""
-    if isinstance(table, ChosenSeries) and table.form == form:
-        return table
-    held = {each.name: getattr(table, each.name) for each in fields(Chosen)}
-    held |= {"rows_out": [], "aside": [], "left_out": {}}
-    return Chosen(**held) if form is None else ChosenSeries(**held, form=form, n_jobs=n_jobs)
-
-
-def with_labels(table: Chosen, labels: Path, name: str) -> Chosen:
-    """Series that were chosen, with their classes in another table."""
-    if table.path is None:
-        raise BadUseError("choose a file of series first, then the table of their classes.")
-    table.labels, table.labels_name = labels, name
-    table.columns = [*dict.fromkeys([*table.columns, *table_names(labels)])]
-    if isinstance(table, ChosenSeries):
-        table.learning = None  # read again
-    return table
-
-
 def saved(session: Session) -> Chosen:
     """The data of a project: a table, or indicators with their recipe."""
-    found, text = saved_table(session), session.about.get("signals", "")
+    about, weights = session.about, session.params.get("sample_weight")
+    found = given_table(session.X, session.y, weights, about.get("name", "a project"))
+    groups = session.params.get("groups")
+    found.together = None if groups is None else np.asarray(groups)
+    if about.get("aside"):  # of the rows without weight, some are kept aside
+        gone, found.rows_out = found.rows_out, read_rows(about.get("rows_out", ""))
+        found.aside = sorted(set(gone) - set(found.rows_out))
+    text = about.get("signals", "")
     if not text:
         return found
     try:
@@ -574,5 +462,4 @@ def saved(session: Session) -> Chosen:
         raise ValueError(f"this is not a project: its indicators are {text[:80]!r}.") from error
     pipeline = SignalPipeline([("indicators", indicators), ("estimator", NaiveBayesSelector())])
     pipeline.form_ = form.to_dict()
-    held = {each.name: getattr(found, each.name) for each in fields(Chosen)}
-    return ChosenSeries(**held, form=form, pipeline=pipeline)
+    return replace(found, form=form, pipeline=pipeline)

@@ -266,19 +266,16 @@ class RunningStudio:
         studio = self.studio
         while self._thread.is_alive():
             time.sleep(_LOOK)
-            self._save_along()
+            session, version = self.bench.session, self.bench.version
+            busy = session is not None and session.running is not None and session.running.active
+            new = self._saved != version and not busy
+            if new and session is not None and self._project is not None:
+                self._saved = version
+                self._save(session, self._project)
             if not studio.n_pages and time.monotonic() - studio.left > self._idle:
                 self._say("no page was open for a while: the studio ends.")
                 break
         self.close()
-
-    def _save_along(self) -> None:
-        running = None if self.bench.session is None else self.bench.session.running
-        busy = running is not None and running.active
-        if self._project is not None and self._saved != self.bench.version and not busy:
-            self._saved = self.bench.version
-            if self.bench.session is not None:
-                self._save(self.bench.session, self._project)
 
     def _save(self, session: Session, place: Path) -> bool:
         """Write the work; what cannot be written now may be later, and the studio goes on."""

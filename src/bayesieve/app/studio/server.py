@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import QueryParams
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import (
@@ -122,15 +122,9 @@ class RequestGuard:
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                known = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.lower().encode() not in known
-                    ),
-                ]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await (refusal or self._app)(scope, receive, sealed)
@@ -150,17 +144,17 @@ class RequestGuard:
         shown = request.cookies.get(keys.cookie_name, "")
         if hmac.compare_digest(shown.encode(), keys.cookie.encode()):
             return None
-        return self._let_in(request.query_params, method, path)
-
-    def _let_in(self, query: QueryParams, method: str, path: str) -> Response | None:
-        keys, token = self._keys, query.get("token", "")
-        right = hmac.compare_digest(token.encode(), keys.token.encode())
-        if path == "/" and method == "GET" and right and keys.password is None:
+        asks_for_page, token = (
+            path == "/" and method == "GET",
+            request.query_params.get("token", ""),
+        )
+        if keys.password is not None:
+            if path in _BEFORE:
+                return None
+            if asks_for_page:
+                return RedirectResponse("/login", 303)
+        elif asks_for_page and hmac.compare_digest(token.encode(), keys.token.encode()):
             return let_in(keys)
-        if keys.password is not None and path in _BEFORE:
-            return None
-        if keys.password is not None and path == "/" and method == "GET":
-            return RedirectResponse("/login", 303)
         return _no("open the address that was printed when the studio started", 401)
 
 
@@ -315,14 +309,10 @@ class Studio:
                 raise BadUseError("say what the rule is to be, or null for none.")
             return bench.set_rule(given)
 
-        def remember() -> dict[str, Plain]:
-            bench.remember()
-            return bench.state()
-
         changes: dict[str, Callable[[], dict[str, Plain]]] = {
             "target": target,
             "folder": lambda: self._open_folder(_text(asked, "name")),
-            "remember": remember,
+            "remember": bench.remember,
             "edit": lambda: bench.edit(
                 _text(asked, "action"), list(asked.get("columns", [])), _text(asked, "note")
             ),
@@ -379,7 +369,7 @@ class Studio:
     def _open_upload(self, place: Path, name: str) -> None:
         before = self._file
         if place.suffix == ".bayesieve":
-            self.open_project(place)
+            open_saved(self.bench, place, "a project")
             place.unlink()
         else:
             self.bench.open_file(place, name)
@@ -387,15 +377,8 @@ class Studio:
 
     def _open_folder(self, name: str) -> dict[str, Plain]:
         """The files that were sent one by one are a folder of series."""
-        folder = self.received.take_series()
-        before = self._file
-        self.bench.open_file(folder, name or "a folder")
-        self.received.tidy(before, self._file)
+        self._open_upload(self.received.take_series(), name or "a folder")
         return self.bench.state()
-
-    def open_project(self, path: Path) -> None:
-        """A session that was saved; its file is not needed any more."""
-        open_saved(self.bench, path, "a project")
 
     async def _export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
@@ -429,7 +412,8 @@ class Studio:
                         continue
                     if first[0] == "progress":
                         await asyncio.sleep(_PACE)
-                    for what, data in _merged([first, *_waiting(queue)]):
+                    waiting = [queue.get_nowait() for _ in range(queue.qsize())]
+                    for what, data in _merged([first, *waiting]):
                         yield _event(what, data)
             finally:
                 self.bench.listeners.remove(told)
@@ -437,13 +421,6 @@ class Studio:
                 self.left = time.monotonic()
 
         return StreamingResponse(stream(), media_type="text/event-stream")
-
-
-def _waiting(queue: "asyncio.Queue[tuple[str, Plain]]") -> list[tuple[str, Plain]]:
-    found = []
-    while not queue.empty():
-        found.append(queue.get_nowait())
-    return found
 
 
 def _merged(events: list[tuple[str, Plain]]) -> list[tuple[str, Plain]]:

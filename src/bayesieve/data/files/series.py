@@ -136,7 +136,10 @@ def as_times(column: pl.Series) -> pl.Series:
         column = column.replace("", None)
         read = as_read(column)
         if read.dtype == pl.String:
-            read = _dates(column)
+            try:
+                read = column.str.strip_chars().str.to_datetime(strict=False, time_unit="us")
+            except pl.exceptions.PolarsError:  # the first text shows no format
+                read = pl.Series(column.name, [None] * len(column), pl.Datetime("us"))
         odd = column.filter(read.is_null() & column.is_not_null())
         if len(odd):
             raise BadUseError(
@@ -151,14 +154,6 @@ def as_times(column: pl.Series) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Duration)):
         raise BadUseError(f"column {column.name!r} holds {column.dtype}, which is no time.")
     return column.cast(pl.Float64) if column.dtype.is_numeric() else column
-
-
-def _dates(column: pl.Series) -> pl.Series:
-    """Texts as dates; nothing where they are none."""
-    try:
-        return column.str.strip_chars().str.to_datetime(strict=False, time_unit="us")
-    except pl.exceptions.PolarsError:  # the first text shows no format
-        return pl.Series(column.name, [None] * len(column), pl.Datetime("us"))
 
 
 def as_ids(column: pl.Series) -> pl.Series:

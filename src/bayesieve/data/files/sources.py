@@ -176,14 +176,11 @@ def open_source(source: object) -> Source:
             "source must be the path of a file, or a polars frame (DataFrame or LazyFrame); got "
             f"{type(source).__name__}."
         )
-    return _open_file(Path(source))
-
-
-def _open_file(path: Path) -> Source:
     from .columnar import ColumnarFormat, scan
     from .formats import FORMATS, format_of
     from .text import TextFormat, TextTable
 
+    path = Path(source)
     file = format_of(path)
     if isinstance(file, TextFormat):
         with TextTable(path, file.separator) as table:

@@ -87,9 +87,9 @@ class TextTable:
             self._find_mistake(rows, self._header_lines + 1)
             raise self._broken(error) from error
         frame.columns = self.names
-        return frame.with_columns(
-            [found for column in frame if (found := _hidden_numbers(column)) is not None]
-        )
+        # Of a text column too, whose cells are all numbers with spaces around them, or empty.
+        read = [as_numbers(column) for column in frame if column.dtype == pl.String]
+        return frame.with_columns([x for x in read if x is not None and x.is_finite().any()])
 
     def bytes_a_line(self) -> float:
         """Mean length of the first lines after the header."""
@@ -264,18 +264,15 @@ class TextTable:
             with _long_cells():
                 for row in reader:
                     if len(row) != width and (row or width > 1):
-                        raise self._odd_row(start, len(row))
+                        mark = "comma" if self.separator == "," else "tab"
+                        raise BadUseError(
+                            f"{name}, line {start}: expected {width} cells, as the header has; got "
+                            f"{len(row) or 'an empty line'}. Mend it (a cell with a {mark} in it "
+                            "stands in quotation marks)."
+                        )
                     start = line + reader.line_num
         except csv.Error as error:
             raise self._broken(error) from error
-
-    def _odd_row(self, line: int, n_cells: int) -> BadUseError:
-        mark = "comma" if self.separator == "," else "tab"
-        return BadUseError(
-            f"{self.path.name}, line {line}: expected {len(self.names)} cells, as the header has; "
-            f"got {n_cells or 'an empty line'}. Mend it (a cell with a {mark} in it stands in "
-            "quotation marks)."
-        )
 
     def _broken(self, error: BaseException) -> BadUseError:
         """What to say when a library gave up."""
@@ -285,7 +282,18 @@ class TextTable:
                 f"{name} is not a text file in UTF-8; save the table as 'CSV UTF-8'."
             )
         if isinstance(error, csv.Error):
-            return BadUseError(f"{name} {_csv_words(error)}")
+            if "new-line character" in str(error):
+                return BadUseError(
+                    f"{name} has a carriage return (CR) within a line; lines end with a line feed "
+                    "(LF, or CR LF): save the table anew, as 'CSV UTF-8', or put the cell into "
+                    "quotation marks."
+                )
+            if "field larger" in str(error):
+                return BadUseError(
+                    f"{name} has a cell of more than {_LONGEST >> 20} MB; is every row on a line "
+                    "of its own?"
+                )
+            return BadUseError(f"{name} cannot be read: {error}.")
         cell = re.match(r"could not parse `(.*)` as dtype `\w+` at column '(\d+)' \(", str(error))
         if cell is not None:
             shown = cell[1] if len(cell[1]) <= _LETTERS else cell[1][: _LETTERS - 1] + "…"
@@ -310,18 +318,6 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _csv_words(error: csv.Error) -> str:
-    """What the csv module could not read, in our words."""
-    if "new-line character" in str(error):
-        return (
-            "has a carriage return (CR) within a line; lines end with a line feed (LF, or CR LF): "
-            "save the table anew, as 'CSV UTF-8', or put the cell into quotation marks."
-        )
-    if "field larger" in str(error):
-        return f"has a cell of more than {_LONGEST >> 20} MB; is every row on a line of its own?"
-    return f"cannot be read: {error}."
 
 
 def as_numbers(texts: pl.Series) -> pl.Series | None:
@@ -360,9 +356,3 @@ def as_read(texts: pl.Series) -> pl.Series:
         return numbers if stand_for_no_number(texts) else texts
     whole = texts.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == texts.null_count() else numbers
-
-
-def _hidden_numbers(column: pl.Series) -> pl.Series | None:
-    """Numbers of a text column whose cells are all numbers, with spaces around them, or empty."""
-    numbers = as_numbers(column) if column.dtype == pl.String else None
-    return numbers if numbers is not None and numbers.is_finite().any() else None

@@ -113,16 +113,11 @@ def log_positive(z):
 
 
 @njit(**EXACT)
-def log_any(z):
-    """log(z) for any z > 0."""
-    return log_fixed(z) if z >= 1.0 else -log_fixed(1.0 / z)
-
-
-@njit(**EXACT)
 def log_all(numbers, out):
     """Logarithms of positive numbers."""
     for i in range(numbers.size):
-        out[i] = log_any(numbers[i])
+        z = numbers[i]
+        out[i] = log_fixed(z) if z >= 1.0 else -log_fixed(1.0 / z)
 
 
 @njit(**EXACT)
@@ -251,10 +246,9 @@ def moments_by_class(values, labels, weights, rows, numbers, count, mean, square
     n_classes = count.size
     lone = np.full(n_classes, np.nan)
     varied = np.zeros(n_classes, np.bool_)
-    block_count = np.empty(n_classes)
-    block_mean = np.empty(n_classes)
-    block_squares = np.empty(n_classes)
-    left_over = np.empty(n_classes)
+    block_sums = np.empty((4, n_classes))
+    block_count, block_mean, block_squares = block_sums[0], block_sums[1], block_sums[2]
+    left_over = block_sums[3]
     count[:] = 0.0
     mean[:] = 0.0
     squares[:] = 0.0
@@ -263,10 +257,7 @@ def moments_by_class(values, labels, weights, rows, numbers, count, mean, square
         first, block = last, numbers[rows[last]] // _ROWS
         while last < rows.size and numbers[rows[last]] // _ROWS == block:
             last += 1
-        block_count[:] = 0.0
-        block_mean[:] = 0.0
-        block_squares[:] = 0.0
-        left_over[:] = 0.0
+        block_sums[:] = 0.0
         for p in range(first, last):
             i = rows[p]
             if not np.isnan(values[i]):

@@ -17,7 +17,7 @@ from ...checks import Array, Floats, Foreign
 from ...data.collection import Collection, as_values
 from ...data.columns import ColumnSpec
 from ...data.sample import Sample, judge_target, read_weights
-from ...data.storage import Moves
+from ...data.storage import Moves, moves_of
 from ...data.tables import (
     Kind,
     RawTable,
@@ -32,7 +32,7 @@ from ...data.tables import (
 from ...models.columns import Known, SharedTable
 from ...models.registry import MODELS
 from ..contract import Ints
-from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out, moves_of
+from .ledgers import DealtColumns, RemoteRows, Spans, deal, deal_out
 from .transport import ENDED, GONE, Channel, Health
 from .worker import (
     BLOCK,
@@ -105,7 +105,14 @@ class DaskEngine:
                     "client = distributed.Client(), or give engine=DaskEngine(address)."
                 ) from error
         elif isinstance(client, str):
-            client = mine = _dialled(distributed, client)
+            check_address("DaskEngine: client", client)
+            try:
+                client = mine = distributed.Client(client, set_as_default=False)
+            except OSError as error:
+                raise type(error)(
+                    f"DaskEngine: client must be the address of a scheduler that answers; got "
+                    f"{client!r}, where nobody does ({error})."
+                ) from error
         elif not isinstance(client, distributed.Client):
             raise TypeError(
                 "DaskEngine: client must be a distributed.Client, the address of a scheduler, or "
@@ -126,18 +133,6 @@ class DaskEngine:
             cluster.close()
             if mine is not None:
                 mine.close()
-
-
-def _dialled(distributed: Foreign, address: str) -> Foreign:
-    """A client of the scheduler at an address."""
-    check_address("DaskEngine: client", address)
-    try:
-        return distributed.Client(address, set_as_default=False)
-    except OSError as error:
-        raise type(error)(
-            f"DaskEngine: client must be the address of a scheduler that answers; got {address!r}, "
-            f"where nobody does ({error})."
-        ) from error
 
 
 def check_address(name: str, address: str) -> None:
@@ -214,7 +209,7 @@ class Cluster:
         from dask import delayed
 
         names, box = collection.column_names, delayed(tuple(valued), traverse=False)
-        looked = self._of_parts(look_at, collection, ((each, box) for each in wanted))
+        looked = self.of_parts(look_at, collection, ((each, box) for each in wanted))
         parts = self._results([self._submit(summary_of, each) for each in looked])
         by_column = zip(*(each.kinds for each in parts), strict=True)
         merged = [merge_kinds(n, kinds) for n, kinds in zip(names, by_column, strict=True)]
@@ -224,33 +219,11 @@ class Cluster:
         self, looked: Foreign, names: Sequence[str], models: Sequence[str], sparse: bool = False
     ) -> list[ColumnSpec]:
         """What each column is like."""
-        return self._by_blocks(
+        return self.by_blocks(
             learn_block, looked, len(names), lambda at: (list(names[at]), list(models[at]), sparse)
         )
 
-    def comparable(
-        self, collection: Collection, wanted: Sequence[PartitionRequest], n_whole: int, n_parts: int
-    ) -> list[ColumnSpec]:
-        """What each column is like where columns are compared with each other."""
-        names = collection.column_names
-        _, _, looked = self.look(collection, wanted, range(len(names)))
-        return self._by_blocks(
-            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
-        )
-
-    def cut(
-        self,
-        collection: Collection,
-        wanted: Sequence[PartitionRequest],
-        which: Sequence[int],
-        seen: Sequence[Seen],
-    ) -> list[Floats]:
-        """Where numbers are cut by minimum description length."""
-        given = ((each, which, mine) for each, mine in zip(wanted, seen, strict=True))
-        counted = self._of_parts(count_classes, collection, given)
-        return self._by_blocks(cut_block, counted, len(which))
-
-    def _of_parts(
+    def of_parts(
         self, task: Foreign, collection: Collection, given: Iterable[tuple[Foreign, ...]]
     ) -> list[Foreign]:
         """What a task makes of each part, with what it is given for it."""
@@ -260,7 +233,7 @@ class Cluster:
         parts = zip(collection.parts, given, strict=True)
         return self._computed([made(part, collection.columns, *each) for part, each in parts])
 
-    def _by_blocks(
+    def by_blocks(
         self,
         task: Foreign,
         parts: Foreign,
@@ -287,7 +260,7 @@ class Cluster:
         from dask import delayed
 
         box = delayed(tuple(specs), traverse=False)
-        coded = self._of_parts(encode_part, collection, ((each, box) for each in wanted))
+        coded = self.of_parts(encode_part, collection, ((each, box) for each in wanted))
         self._kept += coded
         self._wait(coded)
         kept = [n if w.rows is None else w.rows.size for n, w in zip(sizes, wanted, strict=True)]
@@ -440,7 +413,11 @@ class Given:
         `n_parts`, that they are in.
         """
         once = [PartitionRequest(each.number, each.rows) for each in self.wanted]
-        return self.cluster.comparable(self.collection, once, n_whole, n_parts)
+        names = self.collection.column_names
+        _, _, looked = self.cluster.look(self.collection, once, range(len(names)))
+        return self.cluster.by_blocks(
+            comparable_block, looked, len(names), lambda at: (names[at], n_whole, n_parts)
+        )
 
     def deal(self, rows: RemoteRows, units: Sequence[Sequence[int]]) -> Dealt:
         """Columns of rows, each with all of them; dealt out once, however often they are asked for.
@@ -460,24 +437,19 @@ class Given:
     def cut(
         self, which: Sequence[int], rows: Ints, labels: Ints, weights: Floats, n_classes: int
     ) -> list[Floats]:
-        """Where numbers are cut, as some rows (numbered among those that count) have it."""
-        seen, first = [], 0
+        """Where numbers are cut by minimum description length.
+
+        As some rows (numbered among those that count) have it.
+        """
+        given, first = [], 0
         for wanted, size in zip(self.wanted, self.sizes, strict=True):
             mine = np.arange(size) if wanted.rows is None else wanted.rows
             at = slice(*np.searchsorted(rows, [first, first + mine.size]))
-            seen.append(Seen(mine[rows[at] - first], labels[at], weights[at], n_classes))
+            seen = Seen(mine[rows[at] - first], labels[at], weights[at], n_classes)
+            given.append((wanted, which, seen))
             first += mine.size
-        return self.cluster.cut(self.collection, self.wanted, which, seen)
-
-
-def wanted_of(sizes: Sequence[int], weights: Floats) -> list[PartitionRequest]:
-    """Which rows of each part count, and how often."""
-    found = []
-    once = bool((weights[weights > 0] == 1).all())
-    for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
-        rows = np.flatnonzero(part > 0)
-        found.append(PartitionRequest(number, rows, None if once else part[rows]))
-    return found
+        counted = self.cluster.of_parts(count_classes, self.collection, given)
+        return self.cluster.by_blocks(cut_block, counted, len(which))
 
 
 # -- A table whose rows are held elsewhere ---------------------------------------------------------
@@ -584,8 +556,14 @@ def remote_sample(
         sizes = cluster.count_rows(collection)
         shape = RawTable([np.empty(0)] * len(names), names, sum(sizes))
         weights = read_weights(sample_weight, shape, whole=True)
-        wanted = wanted_of(sizes, weights)
-    if_sparse = _models_of_sparse(choose_models, names)
+        once = bool((weights[weights > 0] == 1).all())
+        wanted = []
+        for number, part in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
+            rows = np.flatnonzero(part > 0)
+            wanted.append(PartitionRequest(number, rows, None if once else part[rows]))
+    # Should the columns turn out to be sparse, no value tells their models.
+    nothing = SparseTable(scipy.sparse.csc_array((1, len(names))), names, 1)
+    if_sparse = choose_models(nothing)
     valued = [j for j, model in enumerate(if_sparse) if model != "bernoulli"]
     parts, kinds, looked = cluster.look(collection, wanted, valued)
     sizes = [part.n_rows for part in parts]
@@ -595,7 +573,14 @@ def remote_sample(
     weights = np.ones(n_rows) if weights is None else weights
     rows = np.flatnonzero(weights > 0)
     targets, labels, classes = judge_target(y, n_rows, rows)
-    sparse, example = _are_sparse(parts), sample_of(kinds, names)
+    chunks = {part.sparse for part in parts} - {None}  # all are sparse, or none
+    if len(chunks) > 1:
+        odd = next(k for k, part in enumerate(parts) if part.sparse)
+        raise TypeError(
+            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
+            "one kind."
+        )
+    sparse, example = chunks == {True}, sample_of(kinds, names)
     models = if_sparse if sparse else choose_models(example)
     check_mergeable(models)
     specs = cluster.learn(looked, names, models, sparse)
@@ -606,21 +591,3 @@ def remote_sample(
     at = {"rows": held, "face": collection.face, "n_given": n_rows, "given": given}
     table = RemoteTable(example.columns, names, rows.size, known, **at, chunks_sparse=sparse)
     return Sample(table, targets, labels, weights[rows], classes, rows)
-
-
-def _models_of_sparse(choose_models: Callable[[Table], list[str]], names: list[str]) -> list[str]:
-    """The feature models of columns, should they turn out to be sparse: no value tells them."""
-    nothing = scipy.sparse.csc_array((1, len(names)))
-    return choose_models(SparseTable(nothing, names, 1))
-
-
-def _are_sparse(parts: list[PartitionSummary]) -> bool:
-    """Are the chunks sparse?  All are, or none."""
-    kinds = {part.sparse for part in parts} - {None}
-    if len(kinds) > 1:
-        odd = next(k for k, part in enumerate(parts) if part.sparse)
-        raise TypeError(
-            f"X: chunk {odd} is sparse and others are dense; all chunks of a dask.array must be of "
-            "one kind."
-        )
-    return kinds == {True}

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -210,15 +210,14 @@ class RemoteRows(Requests):
             at = at[np.argsort(places[at], kind="stable")]
             seats = np.full(training.size, -1, np.int64)
             seats[at] = np.arange(at.size)
-            left = [np.sort(seats[rows][seats[rows] >= 0]) for rows in sets.left_out]
-            starts = np.cumsum([0, *(rows.size for rows in left)])
+            starts, left = flat([np.sort(seats[x][seats[x] >= 0]) for x in sets.left_out])
             arrays = (
                 slots,
                 n_codes,
                 places[at],
                 narrow(sets.labels[at]),
                 np.empty(0) if ones else sets.weights[at],
-                narrow(np.concatenate(left)),
+                narrow(left),
                 starts,
             )
             return Message("count", {"n_classes": sets.n_classes, "plain": ones}, arrays)
@@ -271,13 +270,7 @@ class RemoteRows(Requests):
         scored = Scores(
             lines.rows, lines.line_sets, lines.line_weights, lines.labels[None], _NO_SUMS
         )
-        plain = {
-            "form": "lines",
-            "bits": scale.bits,
-            "impossible": scale.impossible,
-            "bound": scale.bound,
-            "factors": list(factors),
-        }
+        plain = {"form": "lines", "scale": asdict(scale), "factors": list(factors)}
         at = (tables.slots, tables.n_codes, tables.offsets, tables.table)
         shared = (tables.prior, *at, *tables.wide)
         opening = Opening(plain, lines.rows, scored, tables.n_sets, shared)
@@ -332,7 +325,12 @@ class NamedLedger(Ledger):
         self._number, self._workers = workers.next_number(), workers
         self._known: list[Units] = []
         setup = weakref.WeakMethod(self._setup)
-        workers.tell(self._number, lambda worker: _setup(setup, worker))
+
+        def tell(worker: int) -> list[Message]:
+            messages = setup()  # None where the ledger is gone
+            return [Message("nothing")] if messages is None else messages(worker)
+
+        workers.tell(self._number, tell)
         weakref.finalize(self, workers.forget, self._number)
 
     def _opening(self, worker: int) -> Message:
@@ -375,12 +373,6 @@ class NamedLedger(Ledger):
             "bits": measure.bits,
             "steps": steps,
         }
-
-
-def _setup(setup: "weakref.WeakMethod[Foreign]", worker: int) -> list[Message]:
-    """What a ledger tells a worker; nothing where it is gone."""
-    messages = setup()
-    return [Message("nothing")] if messages is None else messages(worker)
 
 
 class RemoteLedger(NamedLedger):
@@ -699,7 +691,7 @@ class DealtLedger(NamedLedger, MovedLines):
         return [*super()._setup(worker), state]
 
     def _opening(self, worker: int) -> Message:
-        problem, tables, scale = self._problem, self._tables, self._tables.scale
+        problem, tables = self._problem, self._tables
         mine = self._columns.columns[worker]
         moves: Moves = problem.moves
         rows = np.concatenate(
@@ -722,9 +714,7 @@ class DealtLedger(NamedLedger, MovedLines):
             "form": "columns",
             "n_classes": self.outline.n_classes,
             "labelled": self.outline.labelled,
-            "bits": scale.bits,
-            "impossible": scale.impossible,
-            "bound": scale.bound,
+            "scale": asdict(tables.scale),
             "factors": list(self.outline.factors),
         }
         return Message("open", plain, arrays)
@@ -750,25 +740,6 @@ class _Owned:
         return cls(workers, numbers, [tuple(mine) for mine in members])
 
 
-def moves_of(counts: Sequence[Array]) -> Moves:
-    """Columns by their moves, as the number of rows of each code has it; entries are elsewhere.
-
-    Examples
-    --------
-    >>> moves = moves_of([np.array([5, 2, 0]), np.array([0, 3, 1])])
-    >>> moves.usual.tolist(), moves.first.tolist(), moves.codes.tolist()
-    ([0, 1], [0, 1, 2], [1, 2])
-    """
-    usual = [int(each.argmax()) for each in counts]
-    others = [
-        np.setdiff1d(np.flatnonzero(each), [common])
-        for each, common in zip(counts, usual, strict=True)
-    ]
-    first = np.cumsum([0, *(each.size for each in others)])
-    codes = np.concatenate([np.empty(0, np.int64), *others]).astype(np.int64)
-    return Moves(None, first, np.array(usual, np.int64), codes)
-
-
 # -- On how many rows columns differ ---------------------------------------------------------------
 
 
@@ -781,12 +752,15 @@ _MOST_PAIRS = 1 << 12
 # Columns that a holder keeps unpacked while it counts.
 _UNPACKED = 256
 
+# Rows that are compared before the differences so far are looked at.
+_STRIDE = 1 << 13
+
 
 class Meanings(NamedTuple):
     """What the codes of columns mean, so that those of different columns can be compared."""
 
     starts: Ints  #: column c has the meanings from starts[c] to starts[c + 1], one a code
-    numbers: Ints  #: equal meanings have equal numbers
+    numbers: Ints  #: equal meanings have equal numbers; of numbers, their ranks
     usual: Ints  #: the meaning of each column from which rows depart
 
 
@@ -804,6 +778,8 @@ class RemoteDifferences:
 
     held: RemoteRows  #: where the rows are held
     meanings: Meanings  #: of the codes of each column
+    reach: Ints  #: of each column: meanings that are no further apart agree
+    most: int  #: of columns that differ on more rows, nobody asks how
 
     def departures(self) -> Ints:
         """Rows of each slice in which a column departs: columns x slices; one round."""
@@ -815,8 +791,9 @@ class RemoteDifferences:
         parts = []
         for at in range(0, first.size, _MOST_PAIRS):
             here = slice(at, at + _MOST_PAIRS)
-            pairs = narrow(first[here]), narrow(second[here])
-            answers = self.held.ask(Message("compare", {}, (*self._columns(), *pairs)))
+            pairs = narrow(first[here]), narrow(second[here]), narrow(self.reach[first[here]])
+            asked = Message("compare", {"most": self.most}, (*self._columns(), *pairs))
+            answers = self.held.ask(asked)
             parts.append(np.sum([answer.arrays[0] for answer in answers], axis=0))
         whole = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1).astype(np.int64)
         return Differences(*whole)
@@ -844,7 +821,7 @@ class ComparedRows:
         return [found]
 
     def _compare(self, plain: dict[str, Foreign], arrays: tuple[Array, ...]) -> list[Array]:
-        slots, *given, first, second = arrays
+        slots, *given, first, second, reach = arrays
         meanings = Meanings(*(each.astype(np.int64) for each in given))
         found = np.zeros((3, first.size), np.int64)
         for part in self._parts:
@@ -854,10 +831,16 @@ class ComparedRows:
                 mine = _means(part, int(slots[c]), meanings, c)
                 return mine, mine != meanings.usual[c]
 
-            for p, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            pairs = zip(first.tolist(), second.tolist(), reach.tolist(), strict=True)
+            for p, (one, other, near) in enumerate(pairs):
                 (a, a_departs), (b, b_departs) = column(one), column(other)
-                apart, either = a != b, a_departs | b_departs
-                found[:, p] += apart.sum(), either.sum(), (apart & either).sum()
+                for at in range(0, a.size, _STRIDE):
+                    if found[0, p] > plain["most"]:
+                        break
+                    here = slice(at, at + _STRIDE)
+                    apart = np.abs(np.subtract(a[here], b[here], dtype=np.int64)) > near
+                    either = a_departs[here] | b_departs[here]
+                    found[:, p] += apart.sum(), either.sum(), (apart & either).sum()
         return [found]
 
 

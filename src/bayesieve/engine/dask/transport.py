@@ -64,18 +64,6 @@ Arrays = tuple[Array, ...]
 Answers = dict[str, Callable[[dict[str, Foreign], Arrays], Foreign]]
 
 
-def answered(message: Message, answers: Answers, forget: Callable[[int], object]) -> Message:
-    """The answer to a message, and how long it took; what went wrong is an answer too."""
-    start = time.perf_counter()
-    try:
-        for number in message.plain.get("forget", ()):
-            forget(number)
-        found = answers[message.op](message.plain, message.arrays)
-        return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
-    except Exception as error:
-        return Message("error", {"text": f"{type(error).__name__}: {error}"})
-
-
 class BrokenFrameError(ConnectionError):
     """What came is no frame of ours."""
 

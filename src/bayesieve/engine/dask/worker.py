@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,8 +39,8 @@ from ..sparse import Scoring, SparseLedger, SparseProblem, SparseTables, sets_of
 from ..threads import Threads
 from ..weighted import Cells, ScoredLines, TermTables, WeightedLedger, silenced
 from .ledgers import CodedPart, ComparedRows, Piece, RareCodes
-from .terms import Reads, apart
-from .transport import Answers, Arrays, Message, answered, dial, receive, send
+from .terms import Reads, apart, flat
+from .transport import Answers, Arrays, Message, dial, receive, send
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ class CountedRows:
         def task(lo: int, hi: int) -> None:
             for j in range(lo, hi):
                 if not rare[j]:
-                    found = self._count(int(slots[j]), int(n_codes[j]))
+                    column = self.part.column(int(slots[j]))
+                    codes = column if self._everything else column[self.rows]
+                    found = self._count_codes(codes, int(n_codes[j]))
                     total[offsets[j] : offsets[j + 1]] += found.ravel()
             few = lo + np.flatnonzero(rare[lo:hi])
             if few.size:
@@ -87,15 +90,11 @@ class CountedRows:
     @cached_property
     def _gone(self) -> tuple[Ints, Ints]:
         """What sets leave out, end to end, and where each begins."""
-        cuts = np.cumsum([0, *(left.size for left in self.left_out)], dtype=np.int64)
-        return np.concatenate(self.left_out), cuts
-
-    def _count(self, slot: int, n_codes: int) -> Floats:
-        """Row by row: sets x codes x classes."""
-        column = self.part.column(slot)
-        return self._count_codes(column if self._everything else column[self.rows], n_codes)
+        cuts, gone = flat(self.left_out)
+        return gone, cuts
 
     def _count_codes(self, codes: Array, n_codes: int) -> Floats:
+        """Row by row: sets x codes x classes."""
         from ...data.kernels.exact import count_by_class
 
         counts = np.empty((len(self.left_out), n_codes, self.n_classes))
@@ -141,37 +140,6 @@ class CountedRows:
 
 #: Seconds between two signs of life of a holder that works.
 BEAT = 3.0
-
-
-class LedgerHost:
-    """Ledgers of what a worker holds, each brought to the state that a request names."""
-
-    def __init__(self) -> None:
-        #: By the form of a ledger, what makes one of the plain data and arrays of a message.
-        self.openers: dict[str, Callable[[dict[str, Foreign], Arrays], HostedLedger]] = {}
-        self._ledgers: dict[int, HostedLedger] = {}
-        self.answers: Answers = {"open": self._open, "units": self._units, "ask": self._ask}
-
-    def forget(self, number: int) -> None:
-        """Drop a ledger."""
-        self._ledgers.pop(number, None)
-
-    def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        self._ledgers[int(plain["ledger"])] = self.openers[plain["form"]](plain, arrays)
-        return []
-
-    def _units(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        starts, terms = (array.astype(np.int64).tolist() for array in arrays)
-        members = tuple(tuple(terms[lo:hi]) for lo, hi in pairwise(starts))
-        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
-        return []
-
-    def _ask(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
-        hosted = self._ledgers[int(plain["ledger"])]
-        hosted.bring(*arrays[: hosted.n_state])
-        method: Callable[[dict[str, Foreign], Arrays], list[Array]]
-        method = getattr(hosted, plain["method"])
-        return method(plain, arrays[hosted.n_state :])
 
 
 class HostedLedger:
@@ -270,15 +238,12 @@ class HostedColumns(HostedLedger):
     """A ledger of all lines and the columns here; somebody who knows all columns has the sums."""
 
     n_state = 3
-
-    def __init__(self, ledger: SparseLedger):
-        super().__init__(ledger, (0, 1))
-        self._sparse = ledger
+    ledger: SparseLedger
 
     def bring(self, *state: Array) -> None:
         """To the sums of the lines that have moved since the last request."""
         lines, sums, offset = state
-        self._sparse.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
+        self.ledger.stand(lines.astype(np.int64), sums.astype(np.int64), offset.astype(np.int64))
 
     def stand(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Nothing more: the request was about the state alone."""
@@ -286,23 +251,52 @@ class HostedColumns(HostedLedger):
 
     def changes(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Lines that columns here would move by joining and leaving, and by how much."""
-        found = self._sparse.changes(arrays[0].tolist(), arrays[1].tolist())
+        found = self.ledger.changes(arrays[0].tolist(), arrays[1].tolist())
         lines = np.flatnonzero(found.any(0))
         return [lines, found[:, lines]]
 
 
 class Answering:
-    """Answers requests about what it holds, among them those for ledgers."""
+    """Answers requests about what it holds.
+
+    Among them those for ledgers, each of which is brought to the state that a request names.
+    """
 
     def __init__(self, n_threads: int):
         self._threads = Threads(n_threads)  # for the kernels
-        self._ledgers = LedgerHost()
+        #: By the form of a ledger, what makes one of the plain data and arrays of a message.
+        self._openers: dict[str, Callable[[dict[str, Foreign], Arrays], HostedLedger]] = {}
+        self._ledgers: dict[int, HostedLedger] = {}
         self._answers: Answers = {"nothing": lambda plain, arrays: arrays}
-        self._answers |= self._ledgers.answers
+        self._answers |= {"open": self._begin, "units": self._units, "ask": self._ask}
 
     def answer(self, message: Message) -> Message:
-        """The answer to a message; what went wrong is an answer too."""
-        return answered(message, self._answers, self._ledgers.forget)
+        """The answer to a message, and how long it took; what went wrong is an answer too."""
+        start = time.perf_counter()
+        try:
+            for number in message.plain.get("forget", ()):
+                self._ledgers.pop(number, None)
+            found = self._answers[message.op](message.plain, message.arrays)
+            return Message("ok", {"seconds": time.perf_counter() - start}, tuple(found))
+        except Exception as error:
+            return Message("error", {"text": f"{type(error).__name__}: {error}"})
+
+    def _begin(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        self._ledgers[int(plain["ledger"])] = self._openers[plain["form"]](plain, arrays)
+        return []
+
+    def _units(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        starts, terms = (array.astype(np.int64).tolist() for array in arrays)
+        members = tuple(tuple(terms[lo:hi]) for lo, hi in pairwise(starts))
+        self._ledgers[int(plain["ledger"])].units[int(plain["units"])] = Units(members)
+        return []
+
+    def _ask(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
+        hosted = self._ledgers[int(plain["ledger"])]
+        hosted.bring(*arrays[: hosted.n_state])
+        method: Callable[[dict[str, Foreign], Arrays], list[Array]]
+        method = getattr(hosted, plain["method"])
+        return method(plain, arrays[hosted.n_state :])
 
     def close(self) -> None:
         """Stop the threads."""
@@ -316,10 +310,10 @@ class Holder(Answering):
         super().__init__(n_threads)
         self._parts = [part for part in parts if part.n_rows]
         self._ends = np.cumsum([0, *(part.n_rows for part in self._parts)])
-        weighted = WeightedRows(self._parts, self._threads)
-        self._ledgers.openers |= {"lines": self._open, "terms": weighted.open}
+        self._openers |= {"lines": self._open_lines, "terms": self._open_terms}
         self._answers |= {"count": self._count, "codes": self._codes, "marks": self._marks}
-        self._answers |= weighted.answers | ComparedRows(self._parts).answers
+        self._answers |= {"row marks": self._row_marks, "cells": self._cells}
+        self._answers |= ComparedRows(self._parts).answers
 
     # -- counts and codes ----------------------------------------------------------------------
 
@@ -373,50 +367,6 @@ class Holder(Answering):
                 found[j] += (here * _mix(part.column(slot).astype(np.uint64))).sum(dtype=np.uint64)
         return [found]
 
-    # -- ledgers -------------------------------------------------------------------------------
-
-    def _open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
-        """A ledger of some lines in which whole columns join and leave."""
-        *lines, prior, slots, n_codes, offsets, table = arrays[:9]
-        rows, sets, labels, weights = (each.astype(np.int64) for each in lines)
-        scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
-        tables = FixedTables(scale, prior, slots, n_codes, offsets, table, arrays[9:])
-        once = np.ones(rows.size, np.int64)
-        sorted_lines = Lines.sort(rows, sets, labels, weights if weights.size else once)
-        held, factors = self._gather(sorted_lines, tables), tuple(map(int, plain["factors"]))
-        ledger = DenseLedger(tables, held, factors, self._threads)
-        return HostedLedger(ledger, (slots.size, 1))
-
-    def _gather(self, lines: Lines, tables: FixedTables) -> DenseRows:
-        """The codes of the lines."""
-        slots = tables.slots
-        n_coded = int((slots >= 0).sum())
-        cells, wide = LineCells(lines, n_coded), list[Foreign]()
-        codes = np.empty(lines.rows.size, np.uint8)
-        for slot in range(n_coded):
-            self._whole(slot).take(lines.rows, out=codes, mode="clip")
-            cells.put(codes, bool(tables.n_codes[slot] == 2))
-        for w in range(len(tables.wide)):
-            wide.append(self._whole(-1 - w)[lines.rows])
-        return DenseRows(lines, cells, wide, IN_MEMORY)
-
-
-def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread numbers over all bits (Steele, Lea and Flood 2014), so that sums tell them apart."""
-    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
-
-
-class WeightedRows:
-    """Answers about weighted terms for the rows of some parts of a table, none of them empty."""
-
-    def __init__(self, parts: Sequence[CodedPart], threads: Threads):
-        self._parts, self._threads = parts, threads
-        self._ends = np.cumsum([0, *(part.n_rows for part in parts)])
-        self.answers: Answers = {"row marks": self._row_marks, "cells": self._cells}
-
     def _row_marks(self, plain: dict[str, Foreign], arrays: Arrays) -> list[Array]:
         """Sum over the columns of what was drawn for the code of each row here."""
         slots, starts, drawn = arrays
@@ -437,7 +387,7 @@ class WeightedRows:
         total = np.zeros(ends[-1], np.int64)
         labels = labels.astype(np.int64)
         weights = np.ones(rows.size, np.int64) if plain["plain"] else weights.astype(np.int64)
-        for mine, here, part in self._pieces(rows.astype(np.int64)):
+        for mine, here, part in self._scattered(rows.astype(np.int64)):
             columns = np.stack(
                 [
                     each[part.column(slot)[mine]].astype(np.uint8)
@@ -452,9 +402,40 @@ class WeightedRows:
             self._threads.run(task, first.size, first.size * mine.size)
         return [total]
 
+    def _scattered(self, rows: Ints) -> Iterator[tuple[Ints, Ints, CodedPart]]:
+        """Parts that have some of the rows: numbers there, places among the rows, and the part."""
+        for k, part in enumerate(self._parts):
+            here = np.flatnonzero((rows >= self._ends[k]) & (rows < self._ends[k + 1]))
+            if here.size:
+                yield rows[here] - self._ends[k], here, part
+
     # -- ledgers -------------------------------------------------------------------------------
 
-    def open(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
+    def _open_lines(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
+        """A ledger of some lines in which whole columns join and leave."""
+        *lines, prior, slots, n_codes, offsets, table = arrays[:9]
+        rows, sets, labels, weights = (each.astype(np.int64) for each in lines)
+        scale = Scale(**plain["scale"])
+        tables = FixedTables(scale, prior, slots, n_codes, offsets, table, arrays[9:])
+        once = np.ones(rows.size, np.int64)
+        sorted_lines = Lines.sort(rows, sets, labels, weights if weights.size else once)
+        held, factors = self._gather_lines(sorted_lines, tables), tuple(map(int, plain["factors"]))
+        ledger = DenseLedger(tables, held, factors, self._threads)
+        return HostedLedger(ledger, (slots.size, 1))
+
+    def _gather_lines(self, lines: Lines, tables: FixedTables) -> DenseRows:
+        """The codes of the lines."""
+        slots = tables.slots
+        n_coded = int((slots >= 0).sum())
+        cells = LineCells(lines, n_coded)
+        codes = np.empty(lines.rows.size, np.uint8)
+        for slot in range(n_coded):
+            self._whole(slot).take(lines.rows, out=codes, mode="clip")
+            cells.put(codes, bool(tables.n_codes[slot] == 2))
+        wide: list[Foreign] = [self._whole(-1 - w)[lines.rows] for w in range(len(tables.wide))]
+        return DenseRows(lines, cells, wide, IN_MEMORY)
+
+    def _open_terms(self, plain: dict[str, Foreign], arrays: Arrays) -> HostedLedger:
         """A ledger of weighted terms."""
         *who, ratios, own, first, n_codes = arrays[:8]
         rows, _, labels, weights = (each.astype(np.int64) for each in who)
@@ -462,20 +443,12 @@ class WeightedRows:
         lines = ScoredLines.sort(labels, tables.n_classes, np.ones(rows.size, np.int64))
         if weights.size:
             lines = ScoredLines(lines.rows, lines.starts, weights[lines.rows])
-        held = self._gather(rows[lines.rows], Reads(*arrays[8:]), n_codes - 1)
+        held = self._gather_terms(rows[lines.rows], Reads(*arrays[8:]), n_codes - 1)
         ledger = WeightedLedger(tables, lines, held, int(plain["bits"]), self._threads)
         return HostedLedger(ledger, (tables.n_terms, tables.n_classes))
 
-    def _gather(self, rows: Ints, reads: Reads, last: Ints) -> Cells:
+    def _gather_terms(self, rows: Ints, reads: Reads, last: Ints) -> Cells:
         """What lines hold of terms, in their order; some codes read as the last of their term."""
-        pieces = list(self._pieces(rows))
-
-        def column(slot: int) -> Array:
-            found = np.empty(rows.size, np.uint8 if slot >= 0 else np.int32)
-            for mine, here, part in pieces:
-                found[here] = part.column(slot)[mine]
-            return found
-
         slots, lone = reads.slots, apart(reads.lone_starts, reads.lone_codes)
         silent = dict(zip(reads.lone.tolist(), lone, strict=True))
         every = apart(reads.group_starts, reads.groups)
@@ -486,10 +459,10 @@ class WeightedRows:
         seats, found = np.cumsum(narrow) - 1, []
         for t in range(slots.size + len(reads.pairs)):
             if t < slots.size:
-                held = column(int(slots[t]))
+                held = self._whole(int(slots[t]))[rows]
             else:
                 p = t - slots.size
-                both = (column(int(slots[j])) for j in reads.pairs[p].tolist())
+                both = (self._whole(int(slots[j]))[rows] for j in reads.pairs[p].tolist())
                 held = cells((every[2 * p], every[2 * p + 1]), *both).astype(np.uint8)
             if t in silent:
                 held = silenced(held, silent[t], int(last[t]))
@@ -499,12 +472,13 @@ class WeightedRows:
             found.append(held)
         return Cells(reads.kinds, tuple(found), codes, seats)
 
-    def _pieces(self, rows: Ints) -> Iterator[tuple[Ints, Ints, CodedPart]]:
-        """Parts that have some of the rows: numbers there, places among the rows, and the part."""
-        for k, part in enumerate(self._parts):
-            here = np.flatnonzero((rows >= self._ends[k]) & (rows < self._ends[k + 1]))
-            if here.size:
-                yield rows[here] - self._ends[k], here, part
+
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread numbers over all bits (Steele, Lea and Flood 2014), so that sums tell them apart."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
 # -- Requests until the line is closed -------------------------------------------------------------
@@ -563,7 +537,7 @@ class ColumnHolder(Answering):
 
     def __init__(self, pieces: Sequence[Piece], n_threads: int = 1):
         super().__init__(n_threads)
-        self._ledgers.openers["columns"] = self._open
+        self._openers["columns"] = self._open
         self._n_rows = sum(piece.n_rows for piece in pieces)
         starts = np.cumsum([0, *(piece.n_rows for piece in pieces)])
         columns = np.concatenate(
@@ -582,7 +556,7 @@ class ColumnHolder(Answering):
         n_classes = int(plain["n_classes"])
         names = ("",) * classes.shape[1]
         targets = Targets(classes.astype(np.int64), n_classes, names, bool(plain["labelled"]))
-        scale = Scale(int(plain["bits"]), int(plain["impossible"]), float(plain["bound"]))
+        scale = Scale(**plain["scale"])
         nothing = np.empty(0, np.int64)
         scoring = Scoring(nothing, (nothing,), rows.astype(np.int64), ends.astype(np.int64))
         moves = self._moves(first.astype(np.int64), usual, codes)
@@ -591,7 +565,7 @@ class ColumnHolder(Answering):
         )
         factors = tuple(map(int, plain["factors"]))
         tables = SparseTables(offset, base, delta, scale)
-        return HostedColumns(SparseLedger(problem, tables, factors, self._threads))
+        return HostedColumns(SparseLedger(problem, tables, factors, self._threads), (0, 1))
 
     def _moves(self, first: Ints, usual: Array, codes: Array) -> Moves:
         """The columns by kinds, numbered as in the counts of all rows."""
@@ -689,11 +663,10 @@ def learn_block(
     parts: Sequence[Sequence[Look]], names: Sequence[str], models: Sequence[str], sparse: bool
 ) -> list[ColumnSpec]:
     """What the columns of a block are like, from all parts."""
-    found = []
-    for j, (name, model) in enumerate(zip(names, models, strict=True)):
-        looks, known = [part[j] for part in parts], MODELS[model]
-        found.append(learn_from(name, model, looks, known.discrete, known.grid_codes, sparse))
-    return found
+    return [
+        learn_from(name, model, looks, MODELS[model].discrete, MODELS[model].grid_codes, sparse)
+        for name, model, *looks in zip(names, models, *parts, strict=True)
+    ]
 
 
 def comparable_block(
@@ -701,8 +674,7 @@ def comparable_block(
 ) -> list[ColumnSpec]:
     """The columns of a block as they are compared: texts, small whole numbers, or in parts."""
     found = []
-    for j, name in enumerate(names):
-        looks = [part[j] for part in parts]
+    for name, *looks in zip(names, *parts, strict=True):
         text = any(each.kind.text for each in looks)
         whole = not text and not any(each.below_zero for each in looks)
         if whole and all(np.isin(each.values, np.arange(n_whole)).all() for each in looks):

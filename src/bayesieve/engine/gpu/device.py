@@ -308,16 +308,11 @@ _SCAN_SHARE = 1 / 64
 _GIGA = 1e9
 
 
-def needed_bytes(n_lines: int, n_classes: int, two: Bools, weighted: bool) -> int:
-    """Bytes of a ledger: cells, sums, and what scans read of them."""
-    cells = n_lines * (int(two.sum()) / 8 + int((~two).sum()))
-    lines = n_lines * (12 * n_classes + (8 if weighted else 0))
-    return int(cells * (1 + _SCAN_SHARE)) + lines
-
-
 def check_fits(words: Words, n_classes: int, two: Bools, weighted: bool, free: int) -> None:
-    """Refuse lines for which there is too little memory; see `needed_bytes`."""
-    needed = needed_bytes(words.n_padded, n_classes, two, weighted)
+    """Refuse lines for which there is too little memory: cells, sums, and what scans read."""
+    cells = words.n_padded * (int(two.sum()) / 8 + int((~two).sum()))
+    lines = words.n_padded * (12 * n_classes + (8 if weighted else 0))
+    needed = int(cells * (1 + _SCAN_SHARE)) + lines
     if needed > free:
         raise MemoryError(
             f"engine='gpu': {words.starts[-1]} rows of {two.size} columns need "

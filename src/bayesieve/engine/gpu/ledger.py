@@ -82,9 +82,19 @@ class GpuLedger(TableLedger):
         how = device, self._program, threads
         self._places = put_columns(self._words, rows.cells.column, two, self._store, how)
         self._n_bits, self._n = np.int32(two.sum()), np.int64(self._words.n_padded)
-        self._put_tables()
-        self._near = _largest_spread(tables) <= _NEAR
-        self._start()
+        self._store.put("table", tables.table)
+        self._store.put("offsets", tables.offsets)
+        self._store.put("n_codes", tables.n_codes.astype(np.int32))
+        self._store.put("places", self._places)
+        self._store.put("prior", tables.prior)
+        self._store.put("factors", self._float_factors)
+        self._store.put("every class", np.eye(n_classes))
+        terms = tables.table.reshape(-1, n_classes)
+        spread = float((terms.max(1) - terms.min(1)).max(initial=0)) * tables.scale.unit
+        self._near = spread <= _NEAR
+        sums = self._store.room("sums", (n_classes * self._words.n_padded,), np.int64)
+        at = sums, self._store["sets"], self._store["prior"], self._n
+        self._launch("start_sums", (blocks(self._words.n_padded),), *at)
 
     # -- the contract --------------------------------------------------------------------------
 
@@ -109,11 +119,14 @@ class GpuLedger(TableLedger):
         """Exact loss by class, by the quickest exact way."""
         kind, slots, sign = ROW_KINDS[measure.kind], self._slots(units), SIGNS[steps]
         which = np.asarray(which, np.int64)
-        quick = np.zeros(which.size, bool)
-        if kind == ERROR and self._counts_by_rank:
+        quick, n_classes = np.zeros(which.size, bool), self.outline.n_classes
+        # From ranks, where lines have no weights and sorted margins are few.
+        n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
+        ranked = not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
+        if kind == ERROR and ranked:
             single = (which != AS_IT_IS) & slots.coded[which]
             quick = single & (self._places[slots.first[which]] >= 0)
-        out = np.empty((which.size, self.outline.n_classes), np.int64)
+        out = np.empty((which.size, n_classes), np.int64)
         if not quick.all():
             out[~quick] = self._settle(kind, measure.bits, slots, which[~quick], sign)
         if quick.any():
@@ -154,21 +167,6 @@ class GpuLedger(TableLedger):
     def _launch(self, name: str, grid: Sequence[int], *args: Foreign, block: int = 256) -> None:
         self._program.launch(name, grid, block, args)
 
-    def _put_tables(self) -> None:
-        tables, kept = self._tables, self._store
-        kept.put("table", tables.table)
-        kept.put("offsets", tables.offsets)
-        kept.put("n_codes", tables.n_codes.astype(np.int32))
-        kept.put("places", self._places)
-        kept.put("prior", tables.prior)
-        kept.put("factors", self._float_factors)
-        kept.put("every class", np.eye(tables.n_classes))
-
-    def _start(self) -> None:
-        n, kept = int(self._n), self._store
-        sums = kept.room("sums", (self.outline.n_classes * n,), np.int64)
-        self._launch("start_sums", (blocks(n),), sums, kept["sets"], kept["prior"], self._n)
-
     # -- exact answers -------------------------------------------------------------------------
 
     def _settle(self, kind: int, bits: int, slots: UnitSlots, which: Ints, sign: int) -> Ints:
@@ -206,13 +204,6 @@ class GpuLedger(TableLedger):
         kept = self._store
         lines = [kept[name] for name in ("sums", "classes", "sets", "valid", "weights")]
         return (*lines, np.int32(self._weighted), kept[f"first {parts}"], kept[f"count {parts}"])
-
-    @property
-    def _counts_by_rank(self) -> bool:
-        """Are errors counted from ranks: lines without weights, and few sorted margins?"""
-        n_classes = self.outline.n_classes
-        n_needs = 2 * int(self._n_bits) * self._tables.n_sets * n_classes * (n_classes - 1)
-        return not self._weighted and n_classes <= MOST_SCANNED and n_needs * 12 <= _MOST_NEEDS
 
     def _count_errors(self, slots: Ints, sign: int) -> Ints:
         """Errors by class of bit columns: each line compares ranks."""
@@ -285,7 +276,10 @@ class GpuLedger(TableLedger):
         two = self._places[slots] >= 0
         found = np.empty(slots.size)
         if two.any():
-            found[two] = self._scan_two(kind, slots[two], sign)
+            how = "weighted" if self._weighted else "near" if self._near else "far"
+            name = f"scan_{how}" if kind == PROBABILITY else f"surprise_{how}"
+            parts = self._scan_bits(name, slots[two], sign, self._store["offsets"])
+            found[two] = self._add_chunks(parts, "factors")[:, 0]
         if not two.all():
             found[~two] = self._scan_bytes(kind, slots[~two], sign)
         # Lines that are none count in a scan of lines without weights: as one each.
@@ -296,13 +290,6 @@ class GpuLedger(TableLedger):
             return lines - found, doubt
         doubt += 1e-11 * float(np.abs(self._surprise) @ factors)
         return found + float(self._surprise @ factors), doubt
-
-    def _scan_two(self, kind: int, slots: Ints, sign: int) -> Floats:
-        """Sums of bit columns, weighed by class."""
-        how = "weighted" if self._weighted else "near" if self._near else "far"
-        name = f"scan_{how}" if kind == PROBABILITY else f"surprise_{how}"
-        parts = self._scan_bits(name, slots, sign, self._store["offsets"])
-        return self._add_chunks(parts, "factors")[:, 0]
 
     def _scan_bits(self, name: str, slots: Ints, sign: int, limits: Foreign) -> Foreign:
         """Sums of bit columns, chunk by chunk."""
@@ -370,11 +357,3 @@ def _members(slots: UnitSlots, which: Ints) -> tuple[NDArray[np.int32], NDArray[
     # An empty array has no place on a device.
     found = np.append(members[at], 0) if not at.size else members[at]
     return ends.astype(np.int32), found.astype(np.int32)
-
-
-def _largest_spread(tables: LedgerTables) -> float:
-    """By how many nat the terms of a value differ most between classes."""
-    terms = tables.table.reshape(-1, tables.n_classes)
-    if not terms.size:
-        return 0.0
-    return float((terms.max(1) - terms.min(1)).max()) * tables.scale.unit

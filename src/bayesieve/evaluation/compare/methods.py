@@ -174,7 +174,9 @@ def used_features(method: object, n_columns: int) -> UsedFeatures:
     n_terms = None if terms is None else len(terms)
     if selected is not None:
         columns = {column for term in selected for column in term}
-        return UsedFeatures(len(columns), tuple(_name(term) for term in selected), n_terms)
+        # A column as it is, several by all their names.
+        names = (term[0] if len(term) == 1 else " x ".join(map(str, term)) for term in selected)
+        return UsedFeatures(len(columns), tuple(names), n_terms)
     read = getattr(method, "n_features_in_", n_columns)
     return UsedFeatures(int(read), None, n_terms)
 
@@ -183,11 +185,6 @@ def _moves(step: object) -> str | None:
     """What moves on the path of a method: "columns", "terms"; None where it has no path."""
     paths = getattr(step, "path_", None)
     return getattr(paths[0] if isinstance(paths, list) else paths, "of", None)
-
-
-def _name(term: _Term) -> Feature:
-    """A column as it is, several by all their names."""
-    return term[0] if len(term) == 1 else " x ".join(map(str, term))
 
 
 def _own(step: Any) -> list[_Term] | None:
@@ -223,20 +220,15 @@ def _of_steps(steps: Sequence[object]) -> list[_Term] | None:
         known, before = told[i], steps[i]
         if known is not None:
             words = {j: known[j][0] for j in numbers}
-        elif not isinstance(before, OneToOneFeatureMixin):
-            words = dict(zip(numbers, _names_of(before, numbers), strict=True))
-        else:
+        elif isinstance(before, OneToOneFeatureMixin):
             continue
+        elif hasattr(before, "get_feature_names_out"):  # so that fits can be compared
+            names = before.get_feature_names_out()
+            words = {j: str(names[j]) for j in numbers}
+        else:
+            words = {j: f"column {j}" for j in numbers}
         chosen = [tuple(words[j] for j in term if isinstance(j, int)) for term in chosen]
     return chosen
-
-
-def _names_of(step: object, columns: Sequence[int]) -> list[Feature]:
-    """Columns that a step has made, by the names it gives them, so that fits can be compared."""
-    if not hasattr(step, "get_feature_names_out"):
-        return [f"column {j}" for j in columns]
-    names = step.get_feature_names_out()
-    return [str(names[j]) for j in columns]
 
 
 # -- What a comparison measures --------------------------------------------------------------------
@@ -421,7 +413,9 @@ def _named(data: object) -> Iterable[tuple[str, Any]]:
     """Names, and what stands for each."""
     if isinstance(data, Mapping) and not _is_bunch(data):
         return [(str(name), each) for name, each in data.items()]
-    if isinstance(data, str) or hasattr(data, "y") or _is_bunch(data) or _is_pair(data):
+    # A table and its classes, rather than a list of sets?
+    is_pair = isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape")
+    if isinstance(data, str) or hasattr(data, "y") or _is_bunch(data) or is_pair:
         data = [data]
     if not isinstance(data, list | tuple):
         raise TypeError(f"{_ALLOWED_DATA}; got {type(data).__name__}.")
@@ -430,11 +424,6 @@ def _named(data: object) -> Iterable[tuple[str, Any]]:
         name = each if isinstance(each, str) else getattr(each, "name", f"data {i + 1}")
         found.append((str(name), each))
     return found
-
-
-def _is_pair(data: object) -> bool:
-    """A table and its classes, rather than a list of sets?"""
-    return isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape")
 
 
 def _is_bunch(data: object) -> bool:
@@ -563,10 +552,8 @@ class Cell(Result):
 def split(task: CellTask) -> tuple[Ints, Ints]:
     """Training and test rows of a cell: the same for every method."""
     folds = StratifiedKFold(task.folds, shuffle=True, random_state=task.seed)
-    for fold, (train, test) in enumerate(folds.split(np.zeros(len(task.data.y)), task.data.y)):
-        if fold == task.fold:
-            return train, test
-    raise IndexError(f"there is no fold {task.fold} of {task.folds}")
+    parts: list[tuple[Ints, Ints]] = [*folds.split(np.zeros(len(task.data.y)), task.data.y)]
+    return parts[task.fold]
 
 
 def run_cell(task: CellTask) -> Cell:
@@ -710,20 +697,15 @@ def read_methods(methods: object) -> dict[str, Classifier]:
     _check_names("methods", [name for name, _ in given])
     found = {}
     for name, each in given:
-        method = named_method(each) if isinstance(each, str) else each
-        _check(name, method)
-        found[name] = method
+        method = found[name] = named_method(each) if isinstance(each, str) else each
+        if isinstance(method, type):
+            kind = method.__name__
+            raise TypeError(f"{_ALLOWED_METHODS}; got the class {kind}. Call it: {name}().")
+        for needed in ("fit", "predict", "get_params"):
+            if not hasattr(method, needed):
+                raise TypeError(
+                    f"{_ALLOWED_METHODS}; got {type(method).__name__} for {name!r}, which has no "
+                    f"{needed}. A transformer needs a classifier behind it: make_pipeline(..., "
+                    "GaussianNB())."
+                )
     return found
-
-
-def _check(name: str, method: object) -> None:
-    """Can it be copied, fitted and asked?"""
-    if isinstance(method, type):
-        raise TypeError(f"{_ALLOWED_METHODS}; got the class {method.__name__}. Call it: {name}().")
-    lacks = [each for each in ("fit", "predict", "get_params") if not hasattr(method, each)]
-    if lacks:
-        raise TypeError(
-            f"{_ALLOWED_METHODS}; got {type(method).__name__} for {name!r}, which has no "
-            f"{lacks[0]}. A "
-            "transformer needs a classifier behind it: make_pipeline(..., GaussianNB())."
-        )

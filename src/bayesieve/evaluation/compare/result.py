@@ -174,10 +174,9 @@ def _leader(found: "Comparison", title: str) -> str:
     best = list(found.best)
     verb = "are" if len(best) > 1 else "is"
     if len(found.sets) == 1:
-        value = found.score(best[0], found.sets[0].name)
-        assert value is not None
-        shown = format(value, SCORES[found.metric].form)
-        return f"{listed(best)} {verb} best by {title} on {found.sets[0].name}: {shown}."
+        data = found.sets[0].name
+        shown = format(found.score(best[0], data), SCORES[found.metric].form)
+        return f"{listed(best)} {verb} best by {title} on {data}: {shown}."
     return (
         f"{listed(best)} {verb} best by {title}: average rank {found.ranks[best[0]]:.2f} of "
         f"{len(found.ranked)} methods on {len(found.sets)} sets."
@@ -190,7 +189,19 @@ def _against(found: "Comparison") -> str:
     mine = [each for each in found.versus if each.one == best and each.other not in found.best]
     pairs = len(found.versus)
     if len(found.sets) > 1 and len(found.sets) < sets_needed(pairs, found.alpha):
-        return _too_few(found, mine)
+        # No test over so few sets can find anything: what the folds of each set say.
+        need = sets_needed(pairs, found.alpha)
+        better = [
+            f"{v.other} on {v.clear_wins} of {len(found.sets)} (worse on {v.clear_losses})"
+            for v in mine
+            if v.clear_wins or v.clear_losses
+        ]
+        told = f"more than chance better than {listed(better)}" if better else ""
+        return (
+            f"{len(found.sets)} sets are too few to test that: a signed-rank test of "
+            f"{len(found.ranked)} methods needs {need}. Within the sets, by their folds, "
+            f"{best} is {told or 'not distinguishable from any'}."
+        )
     clear = [f"{v.other} ({chance(v.p_holm)})" for v in mine if v.p_holm < found.alpha]
     unclear = [f"{v.other} ({chance(v.p_holm)})" for v in mine if v.p_holm >= found.alpha]
     said = []
@@ -199,24 +210,6 @@ def _against(found: "Comparison") -> str:
     if unclear:
         said.append(f"{'it' if clear else 'It'} may be chance against {listed(unclear)}")
     return "; ".join(said) + "."
-
-
-def _too_few(found: "Comparison", mine: "list[Versus]") -> str:
-    """No test over so few sets can find anything: what the folds of each set say."""
-    need = sets_needed(len(found.versus), found.alpha)
-    clear = [
-        f"{v.other} on {v.clear_wins} of {len(found.sets)} (worse on {v.clear_losses})"
-        for v in mine
-        if v.clear_wins or v.clear_losses
-    ]
-    told = (
-        f"more than chance better than {listed(clear)}" if clear else "not distinguishable from any"
-    )
-    return (
-        f"{len(found.sets)} sets are too few to test that: a signed-rank test of "
-        f"{len(found.ranked)} methods needs {need}. Within the sets, by their folds, "
-        f"{found.best[0]} is {told}."
-    )
 
 
 def how_tested(found: "Comparison") -> list[str]:
@@ -259,10 +252,8 @@ def _mean_steadiness(found: "Comparison", method: str) -> tuple[float | None, fl
     there = [each for each in known if each is not None]
     if len(there) < len(known):
         return None, None
-    return (
-        float(np.mean([each.jaccard for each in there])),
-        float(np.mean([each.size_sd for each in there])),
-    )
+    jaccard, size_sd = np.mean(there, axis=0).tolist()
+    return jaccard, size_sd
 
 
 def by_method(found: "Comparison") -> ResultGrid:
@@ -317,30 +308,6 @@ def by_set(found: "Comparison") -> ResultGrid:
         frozenset(best),
         f"{score.title}, mean of {found.folds} folds and {seeds}",
     )
-
-
-def by_method_and_set(found: "Comparison") -> ResultGrid:
-    """All scores, one line for each method and set."""
-    head = ["method", "data", "rows", "columns", "classes", "rank"]
-    head += [each for name in SCORES for each in (name, f"{name}_sd")]
-    head += ["jaccard", "failed_fits", "failure"]
-    failed = {(method, data): (n, said) for method, data, n, said in found.failures}
-    rows: list[tuple[Value, ...]] = []
-    for i, data in enumerate(found.sets):
-        for method in found.methods:
-            rank = None
-            if method in found.ranked:
-                rank = float(found.rank_table[i, found.ranked.index(method)])
-            row: list[Value] = [method, data.name, data.rows, data.columns, data.classes, rank]
-            for name in SCORES:
-                values = found.values(method, data.name, name)
-                sd = None if values is None else float(values.std(ddof=1))
-                row += [found.score(method, data.name, name), sd]
-            steady = found.steadiness(method, data.name)
-            row += [None if steady is None else steady.jaccard]
-            row += list(failed.get((method, data.name), (0, None)))
-            rows.append(tuple(row))
-    return ResultGrid(tuple(head), tuple(rows))
 
 
 def _pairs(found: "Comparison") -> ResultGrid:
@@ -580,51 +547,40 @@ class Comparison(Result):
         """Corrected t-tests within each set, and their Holm values: (set, one, other)."""
         found = {}
         for data in self.sets:
-            pairs = [
-                pair
-                for pair in combinations(self.ranks, 2)
-                if all(self.values(method, data.name) is not None for method in pair)
-            ]
-            tests = [self._by_folds(*pair, data.name) for pair in pairs]
+            known = {m: v for m in self.ranks if (v := self.values(m, data.name)) is not None}
+            pairs, tests = list(combinations(known, 2)), []
+            for one, other in pairs:
+                sizes = [(cell.n_train, cell.n_test) for cell in self._at[one, data.name]]
+                n_train, n_test = np.mean(sizes, axis=0).tolist()
+                tests.append(corrected_t(known[one] - known[other], n_train, n_test))
             fair = holm([test.p for test in tests])
             for pair, test, p_holm in zip(pairs, tests, fair, strict=True):
                 found[data.name, *pair] = test, p_holm
         return found
 
-    def _by_folds(self, one: str, other: str, data: str) -> Outcome:
-        mine, theirs = self.values(one, data), self.values(other, data)
-        assert mine is not None
-        assert theirs is not None
-        cells = self._at[one, data]
-        n_train, n_test = np.mean([(cell.n_train, cell.n_test) for cell in cells], axis=0)
-        return corrected_t(mine - theirs, float(n_train), float(n_test))
-
     @cached_property
     def versus(self) -> tuple[Versus, ...]:
         """Every pair of ranked methods, the better of each first, best methods first."""
         pairs = list(combinations(self.ranks, 2))
-        tests = [self._test(*pair) for pair in pairs]
+        shared = [self._shared(*pair) for pair in pairs]
+        tests = [signed_rank(np.array([apart for _, apart in each])) for each in shared]
+        if len(self.sets) == 1:
+            data = self.sets[0].name
+            tests = [self._within[data, *pair][0] for pair in pairs]
         fair = holm([test.p for test in tests])
-        return tuple(
-            self._versus(*pair, test, p) for pair, test, p in zip(pairs, tests, fair, strict=True)
-        )
+        told = zip(pairs, shared, tests, fair, strict=True)
+        return tuple(self._versus(*pair, both, test, p) for pair, both, test, p in told)
 
     def _shared(self, one: str, other: str) -> list[tuple[str, float]]:
         """Sets on which both have a score, and by how much they differ there."""
         both = [(s.name, self.score(one, s.name), self.score(other, s.name)) for s in self.sets]
         return [(name, a - b) for name, a, b in both if a is not None and b is not None]
 
-    def _test(self, one: str, other: str) -> Outcome:
-        shared = self._shared(one, other)
-        if len(self.sets) == 1 and shared:
-            return self._within[self.sets[0].name, one, other][0]
-        if not shared:
-            return Outcome(0.0, 1.0)
-        return signed_rank(np.array([apart for _, apart in shared]))
-
-    def _versus(self, one: str, other: str, test: Outcome, p_holm: float) -> Versus:
+    def _versus(
+        self, one: str, other: str, both: list[tuple[str, float]], test: Outcome, p_holm: float
+    ) -> Versus:
         sign = 1 if SCORES[self.metric].greater_is_better else -1
-        shared = [(name, round(sign * apart, 12)) for name, apart in self._shared(one, other)]
+        shared = [(name, round(sign * apart, 12)) for name, apart in both]
         clear = [name for name, _ in shared if self._within[name, one, other][1] < self.alpha]
         wins = [name for name, apart in shared if apart > 0]
         losses = [name for name, apart in shared if apart < 0]
@@ -665,8 +621,7 @@ class Comparison(Result):
             parts.append((table.turned() if len(self.methods) > _WIDE else table).to_text())
         if self.versus:
             parts.append(_pairs(self).to_text() + "\n" + "\n".join(how_tested(self)))
-        parts += ["\n".join(lines) for lines in [_failed(self)] if lines]
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, *(["\n".join(_failed(self))] if self.failures else [])])
 
     def __str__(self) -> str:
         return self.to_text()
@@ -682,7 +637,7 @@ class Comparison(Result):
 
     def to_csv(self) -> str:
         """One line for each method and set: means and standard deviations of all scores."""
-        return by_method_and_set(self).to_csv()
+        return self.to_grid().to_csv()
 
     def to_latex(self) -> str:
         """Sets x methods by the score that decides, the best of each set in bold; for booktabs."""
@@ -690,7 +645,26 @@ class Comparison(Result):
 
     def to_grid(self) -> ResultGrid:
         """The lines that `to_csv` writes: means and standard deviations by method and set."""
-        return by_method_and_set(self)
+        head = ["method", "data", "rows", "columns", "classes", "rank"]
+        head += [each for name in SCORES for each in (name, f"{name}_sd")]
+        head += ["jaccard", "failed_fits", "failure"]
+        failed = {(method, data): (n, said) for method, data, n, said in self.failures}
+        rows: list[tuple[Value, ...]] = []
+        for i, data in enumerate(self.sets):
+            for method in self.methods:
+                rank = None
+                if method in self.ranked:
+                    rank = float(self.rank_table[i, self.ranked.index(method)])
+                row: list[Value] = [method, data.name, data.rows, data.columns, data.classes, rank]
+                for name in SCORES:
+                    values = self.values(method, data.name, name)
+                    sd = None if values is None else float(values.std(ddof=1))
+                    row += [self.score(method, data.name, name), sd]
+                steady = self.steadiness(method, data.name)
+                row += [None if steady is None else steady.jaccard]
+                row += list(failed.get((method, data.name), (0, None)))
+                rows.append(tuple(row))
+        return ResultGrid(tuple(head), tuple(rows))
 
     @property
     def table(self) -> list[dict[str, Value]]:

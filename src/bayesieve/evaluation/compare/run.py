@@ -16,7 +16,7 @@ from ...checks import check_file, check_flag, check_jobs, check_number, choose
 from ...engine.threads import count_threads
 from ...search.checkpoint import Journal, fingerprint
 from ...search.progress import ProgressLine, in_time
-from .methods import Cell, CellTask, Classifier, DataSet, read_methods, read_sets, run_cell
+from .methods import Cell, CellTask, read_methods, read_sets, run_cell
 from .result import Comparison, SetSize
 
 
@@ -39,26 +39,22 @@ class CellJournal(Journal):
     ):
         super().__init__(path, release, parts)
         self._prints = {"method": dict(methods), "data set": dict(sets)}
+        self.cells: dict[tuple[str, str, int, int], Cell] = {}  #: of these methods and sets
         try:
-            self.cells = self._known()  #: of these methods and sets
+            for method_print, set_print, plain in self.records:
+                cell = Cell.of_dict(plain)
+                named = (("method", cell.method, method_print), ("data set", cell.data, set_print))
+                for kind, name, print_ in named:
+                    if self._prints[kind].get(name, print_) != print_:
+                        raise ValueError(
+                            f"checkpoint={str(self.path)!r}: the {kind} {name!r} is not what it "
+                            "was when the file was written. Give the same one, give it another "
+                            "name, remove the file, or give another path."
+                        )
+                self.cells[cell.method, cell.data, cell.seed, cell.fold] = cell
         except BaseException:
             self.close()
             raise
-
-    def _known(self) -> dict[tuple[str, str, int, int], Cell]:
-        found = {}
-        for method_print, set_print, plain in self.records:
-            cell = Cell.of_dict(plain)
-            named = (("method", cell.method, method_print), ("data set", cell.data, set_print))
-            for kind, name, print_ in named:
-                if self._prints[kind].get(name, print_) != print_:
-                    raise ValueError(
-                        f"checkpoint={str(self.path)!r}: the {kind} {name!r} is not what it was "
-                        "when the file was written. Give the same one, give it another name, "
-                        "remove the file, or give another path."
-                    )
-            found[cell.method, cell.data, cell.seed, cell.fold] = cell
-        return found
 
     def note(self, cell: Cell) -> None:
         """Write a cell down; one that failed is tried again another time."""
@@ -233,15 +229,30 @@ def compare(
     check_number("folds", folds, low=2, whole=True)
     drawn = _read_seeds(seeds)
     known = read_methods(methods)
-    sets = read_sets(data, int(folds))
-    tasks = _tasks(known, sets, drawn, int(folds))
+    sets, folds = read_sets(data, int(folds)), int(folds)
+    # First a fold of every set by every method, so that the time left is soon known.
+    tasks = [
+        CellTask(name, method, part, seed, fold, folds)
+        for seed in drawn
+        for fold in range(folds)
+        for part in sets
+        for name, method in known.items()
+    ]
     with contextlib.ExitStack() as stack:
         journal = None
         done: dict[tuple[str, str, int, int], Cell] = {}
         if checkpoint is not None:
-            journal = stack.enter_context(
-                contextlib.closing(_open_journal(checkpoint, known, sets, int(folds)))
+            journal = CellJournal(
+                check_file("checkpoint", checkpoint),
+                sys.modules[__name__.partition(".")[0]].__version__,
+                {
+                    "folds": fingerprint(folds),
+                    "the version of scikit-learn": fingerprint(sklearn.__version__),
+                },
+                {name: fingerprint(method) for name, method in known.items()},
+                {each.name: each.fingerprint for each in sets},
             )
+            stack.enter_context(contextlib.closing(journal))
             done = journal.cells
         left = [task for task in tasks if task.key not in done]
         n_workers = min(count_threads(n_jobs), max(len(left), 1))
@@ -256,7 +267,7 @@ def compare(
                 line.hear(cell)
     sizes = tuple(SetSize(d.name, len(d.y), d.n_columns, len(d.classes)) for d in sets)
     order = [(m, d.name, s, f) for d in sets for m in known for s in drawn for f in range(folds)]
-    return Comparison(tuple(done[key] for key in order), tuple(known), sizes, drawn, int(folds))
+    return Comparison(tuple(done[key] for key in order), tuple(known), sizes, drawn, folds)
 
 
 def _read_seeds(seeds: object) -> tuple[int, ...]:
@@ -271,36 +282,6 @@ def _read_seeds(seeds: object) -> tuple[int, ...]:
             f"seeds must be a number from 1, or a list of whole numbers that differ; got {seeds!r}."
         )
     return found
-
-
-def _tasks(
-    methods: dict[str, Classifier], sets: list[DataSet], seeds: tuple[int, ...], folds: int
-) -> list[CellTask]:
-    """All cells: first a fold of every set by every method, so that the time left is soon known."""
-    return [
-        CellTask(name, method, data, seed, fold, folds)
-        for seed in seeds
-        for fold in range(folds)
-        for data in sets
-        for name, method in methods.items()
-    ]
-
-
-def _open_journal(
-    checkpoint: object, methods: dict[str, Classifier], sets: list[DataSet], folds: int
-) -> CellJournal:
-    release = sys.modules[__name__.partition(".")[0]].__version__
-    parts = {
-        "folds": fingerprint(folds),
-        "the version of scikit-learn": fingerprint(sklearn.__version__),
-    }
-    return CellJournal(
-        check_file("checkpoint", checkpoint),
-        release,
-        parts,
-        {name: fingerprint(method) for name, method in methods.items()},
-        {each.name: each.fingerprint for each in sets},
-    )
 
 
 def _run(

@@ -93,15 +93,11 @@ def rank_groups(ranks: Sequence[float], difference: float) -> list[tuple[int, ..
     order = sorted(range(len(ranks)), key=lambda i: (ranks[i], i))
     found: list[tuple[int, ...]] = []
     end = 0
-    for start in range(len(order)):
-        reach = start
-        while reach + 1 < len(order) and (
-            ranks[order[reach + 1]] - ranks[order[start]] <= difference
-        ):
-            reach += 1
-        if reach > start and reach + 1 > end:
-            found.append(tuple(order[start : reach + 1]))
-            end = reach + 1
+    for start, first in enumerate(order):
+        group = tuple(i for i in order[start:] if ranks[i] - ranks[first] <= difference)
+        if len(group) > 1 and start + len(group) > end:
+            found.append(group)
+            end = start + len(group)
     return found
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from ...checks import check_file, plain_value
 from ...data.columns import ColumnSpec
 from ...data.files.output import write_text
+from ...data.result import plain
 from ...data.series import SeriesForm
 from ...estimators.base import ChosenColumns
 from ...estimators.naive_bayes import BayesFamily, NaiveBayes
@@ -88,7 +89,8 @@ def save_model(model: Model | Pipeline, path: str | os.PathLike[str]) -> None:
             "it first."
         ) from error
     # Numbers side by side: a file that people read.  Texts hold no line break in JSON.
-    text = re.sub(r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]", _one_line, text)
+    numbers = r"\[\s+([-\d.eE+]+(?:,\s+[-\d.eE+]+)*)\s+\]"
+    text = re.sub(numbers, lambda found: f"[{' '.join(found[1].split())}]", text)
     write_text(path, text + "\n")
 
 
@@ -99,10 +101,6 @@ def _beyond(data: FileData) -> str:
             if not all(np.isfinite(np.array(each, float)).all() for each in statistics.values()):
                 return str(feature["name"])
     return "?"
-
-
-def _one_line(match: re.Match[str]) -> str:
-    return "[" + ", ".join(part.strip() for part in match[1].split(",")) + "]"
 
 
 def load_model(path: str | os.PathLike[str]) -> NaiveBayes | SignalPipeline:
@@ -169,20 +167,20 @@ def model_to_dict(model: Model | Pipeline) -> FileData:
     if not hasattr(model, "fitted_"):
         raise ValueError("the model must be fitted before it is saved.")
     fitted = model.fitted_
-    version = VERSION
-    if any(problem.temperature != 1 for problem in fitted.problems):
-        version = _CALIBRATED
-    if any(spec.on_grid for spec in fitted.specs):
-        version = _GRIDDED
-    if any(problem.weighting is not None for problem in fitted.problems):
-        version = _WEIGHTED
-    if any(_knows_priors(problem) for problem in fitted.problems):
-        version = _PLACED
-    if fitted.usual is not None or any(problem.rule is not None for problem in fitted.problems):
-        version = _DECIDED
+    weightings = [each.weighting for each in fitted.problems if each.weighting is not None]
+    asked = {
+        VERSION: True,
+        _CALIBRATED: any(problem.temperature != 1 for problem in fitted.problems),
+        _GRIDDED: any(spec.on_grid for spec in fitted.specs),
+        _WEIGHTED: bool(weightings),
+        _PLACED: any(problem.place is not None for problem in fitted.problems)
+        or any(weighting.priors is not None for weighting in weightings),
+        _DECIDED: fitted.usual is not None
+        or any(each.rule is not None for each in fitted.problems),
+    }
     found: FileData = {
         "format": FORMAT,
-        "version": version,
+        "version": max(version for version, needed in asked.items() if needed),
         "parameters": _parameters(model),
         "named": hasattr(model, "feature_names_in_"),
         "features": [_feature(spec) for spec in fitted.specs],
@@ -238,21 +236,13 @@ def model_from_dict(data: object) -> NaiveBayes | SignalPipeline:
         model.log_ = file["log"]
     if file["named"]:
         model.feature_names_in_ = np.array([spec.name for spec in specs], dtype=object)
-    return _rebuild_signals(model, file["signals"]) if "signals" in file else model
-
-
-def _rebuild_signals(model: NaiveBayes, data: FileData) -> SignalPipeline:
-    """The pipeline whose indicators are the columns of the model."""
-    indicators = Indicators.from_recipe(data["recipe"])
-    found = SignalPipeline([("indicators", indicators), ("estimator", model)])
-    form = data["form"]
+    if "signals" not in file:
+        return model
+    recipe, form = file["signals"]["recipe"], file["signals"]["form"]
+    steps = [("indicators", Indicators.from_recipe(recipe)), ("estimator", model)]
+    found = SignalPipeline(steps)
     found.form_ = None if form is None else SeriesForm.from_dict(form).to_dict()
     return found
-
-
-def _knows_priors(problem: FittedProblem) -> bool:
-    weighting = problem.weighting
-    return problem.place is not None or (weighting is not None and weighting.priors is not None)
 
 
 def _parameters(model: NaiveBayes) -> FileData:
@@ -331,7 +321,7 @@ def _problem(problem: FittedProblem, var_smoothing: float | None) -> FileData:
     if problem.weighting is not None:
         found["weighting"] = _weighting(problem.weighting)
     if problem.rule is not None:
-        found["rule"] = _rule(problem.rule)
+        found["rule"] = plain(problem.rule)
     return found
 
 
@@ -358,14 +348,6 @@ def _weighting(weighting: Weighting) -> FileData:
     }
 
 
-def _rule(rule: DecisionRule) -> FileData:
-    found = asdict(rule)
-    for name in ("guards", "prior", "promises"):
-        found[name] = list(found[name])
-    found["costs"] = None if rule.costs is None else [list(line) for line in rule.costs]
-    return found
-
-
 def _with_choices(problem: FittedProblem, data: FileData) -> FittedProblem:
     """The problem with the priors of its place of use, and its rule for decisions."""
     if "deployment_priors" in data:
@@ -376,7 +358,7 @@ def _with_choices(problem: FittedProblem, data: FileData) -> FittedProblem:
     given = data["rule"]
     costs = given["costs"]
     rule = DecisionRule(
-        None if costs is None else tuple(tuple(line) for line in costs),
+        None if costs is None else tuple(map(tuple, costs)),
         tuple(Guard(**guard) for guard in given["guards"]),
         tuple(given["prior"]),
         tuple(Promise(**promise) for promise in given["promises"]),

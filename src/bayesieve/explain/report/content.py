@@ -1,6 +1,7 @@
 """The content of a report, as plain data: its verdict, its curves, and all that is around them."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict, Unpack, cast
@@ -10,7 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 from sklearn.pipeline import Pipeline
 
-from ...checks import check_flag, check_number, choose, plain_value
+from ...checks import Foreign, check_flag, check_number, choose, plain_value
+from ...data.columns import is_missing
 from ...data.result import Section
 from ...data.sample import read_weights
 from ...data.series import SeriesLike
@@ -31,7 +33,6 @@ from ..text import interval, many, rate_in_words, short_names
 from .explorer import choosing_rows, embedded_rows, in_nat
 from .sections import (
     RuleCost,
-    SectionFacts,
     class_codes,
     decided_data,
     drift_data,
@@ -127,15 +128,17 @@ def judge(facts: Facts) -> Section:
     lead = _lead(performance)
     n_rows = performance["effective_rows"]
     low, high = interval(performance["error"] * n_rows, n_rows)
-    bars = [_bar(_this(facts), performance["error"], "this", low, high)]
+    name = f"this model ({_looked_at(facts)})"
+    if facts.ruled and not facts.cost:
+        name += ", deciding the most probable class"
+    bars = [_bar(name, performance["error"], "this", low, high)]
     if facts.beside is not None and facts.beside.n_columns > facts.n_selected:
         bars.append(_bar(f"all {facts.beside.n_columns} columns", facts.beside.all_error, "all"))
     bars.append(_bar(lead.common, lead.base, "base"))
     tone, sentence = _sentence(facts, lead)
-    costs = []
-    if facts.cost is not None:
-        costs = [_bar("this rule", facts.cost.own, "this")]
-        costs.append(_bar(facts.cost.always, facts.cost.blind, "base"))
+    cost, costs = facts.cost, []
+    if cost is not None:
+        costs = [_bar("this rule", cost.own, "this"), _bar(cost.always, cost.blind, "base")]
     return {
         "sentence": sentence,
         "tone": tone,  # "good", "bad" or "doubtful"
@@ -150,11 +153,6 @@ def _bar(
     name: str, error: float, kind: str, low: float | None = None, high: float | None = None
 ) -> Section:
     return {"name": name, "error": error, "low": low, "high": high, "kind": kind}
-
-
-def _this(facts: Facts) -> str:
-    told = f"this model ({_looked_at(facts)})"
-    return f"{told}, deciding the most probable class" if facts.ruled and not facts.cost else told
 
 
 def _looked_at(facts: Facts) -> str:
@@ -417,21 +415,16 @@ def detection_lines(content: Section, most: int) -> list[dict[str, object]]:
 def _now(content: Section, verdict: Section) -> list[float] | None:
     """False-alarm rate and detection rate of the decisions."""
     for table in content["decided"]:
-        if table["label"] is not None:
-            if table["label"] == verdict["name"]:
-                return _rates(table, 1)
-        elif verdict["name"] in table["classes"]:
-            return _rates(table, table["classes"].index(verdict["name"]))
+        names = table["classes"] if table["label"] is None else [None, table["label"]]
+        if verdict["name"] in names:
+            k, counts = names.index(verdict["name"]), table["counts"]
+            mine = sum(counts[k])
+            rest = sum(sum(line) for line in counts) - mine
+            if not mine or not rest:
+                return None
+            alarms = sum(line[k] for i, line in enumerate(counts) if i != k)
+            return [alarms / rest, counts[k][k] / mine]
     return None
-
-
-def _rates(table: Section, k: int) -> list[float] | None:
-    mine = sum(table["counts"][k])
-    rest = sum(sum(line) for line in table["counts"]) - mine
-    if not mine or not rest:
-        return None
-    alarms = sum(line[k] for i, line in enumerate(table["counts"]) if i != k)
-    return [alarms / rest, table["counts"][k][k] / mine]
 
 
 def _joined(bins: list[list[float]]) -> list[list[float]]:
@@ -526,9 +519,7 @@ def gather(
     if choosing is not None and isinstance(model, ChosenColumns):
         summary["n_validation"] = int(choosing.size)
         summary["class_weight"] = model.class_weight is not None
-    told = SectionFacts(
-        around, {name: story for name, _, story in lines}, _sentences(fitted, extras)
-    )
+    stories, sentences = {name: story for name, _, story in lines}, _sentences(fitted, extras)
     decided = decided_data(model, fitted, mine, y, judged)
     facts = Facts(
         judged,
@@ -549,7 +540,7 @@ def gather(
         "title": extras.title,
         "summary": summary,
         "judgement": judge(facts),
-        "looks": [looked_at(each, told) for each in models],
+        "looks": [looked_at(each, around, stories, sentences) for each in models],
         "rules": [rule_data(problem) for problem in fitted.problems],
         "decided": decided,
         "drift": drift_data(model, X) if judged["rows"] == "given" and fitted.specs else None,
@@ -573,12 +564,11 @@ def _sentences(fitted: FittedBayes, extras: Extras) -> dict[str, str]:
     if extras.indicators is None:
         return {}
     known = {each.id: each.sentence for each in extras.indicators.indicators_}
-    found = {spec.name: known[spec.name] for spec in fitted.specs if spec.name in known}
-    for pair in fitted.problems[0].pairs:
-        names = [fitted.specs[j].name for j in pair.columns]
-        if all(name in known for name in names):
-            found[" x ".join(names)] = " and ".join(known[name] for name in names)
-    return found
+    names = [spec.name for spec in fitted.specs]
+    terms = [[name] for name in names]
+    terms += [[names[j] for j in pair.columns] for pair in fitted.problems[0].pairs]
+    spoken = [term for term in terms if known.keys() >= set(term)]
+    return {" x ".join(term): " and ".join(known[name] for name in term) for term in spoken}
 
 
 def _alone(
@@ -611,22 +601,17 @@ def _counts(fitted: FittedBayes, y: ArrayLike) -> list[tuple[Value, float]]:
 
 
 def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> Section:
-    kinds: dict[str, int] = {}
+    kinds: dict[str, int] = Counter()
     missing = 0
-    if not isinstance(table, SparseTable):
-        for j in range(len(table.names)):
-            column = table.column(j)
-            if column.dtype == object:
-                kind, gone = "text", sum(value is None or value == "" for value in column)
-            else:
-                known = column[~np.isnan(column)]
-                kind = "binary" if np.isin(known, (0, 1)).all() else "number"
-                gone = int(column.size - known.size)
-            kinds[kind] = kinds.get(kind, 0) + 1
-            missing += gone
-    else:
+    if isinstance(table, SparseTable):
         kinds["sparse"] = len(table.names)
-    found: Section = {
+    else:
+        for column in map(table.column, range(len(table.names))):
+            gone = is_missing(column)
+            missing += int(gone.sum())
+            binary = column.dtype != object and np.isin(column[~gone], (0, 1)).all()
+            kinds["text" if column.dtype == object else "binary" if binary else "number"] += 1
+    return {
         "n_rows": table.n_rows,
         "n_columns": len(table.names),
         "n_selected": len(fitted.specs),
@@ -636,7 +621,6 @@ def _summary(fitted: FittedBayes, table: Table, y: ArrayLike) -> Section:
         "classes": [[name, count] for name, count in _counts(fitted, y)],
         "place": None if fitted.place is None else fitted.place.tolist(),
     }
-    return found
 
 
 def _stability(found: Stability | None, model: Model) -> Section | None:
@@ -678,36 +662,24 @@ class ReportOptions(TypedDict, total=False):
     remark: Callable[[str], None] | None
 
 
-# Of every option; None where it is not named here.
-_DEFAULTS = cast(
-    ReportOptions,
-    {
-        **dict.fromkeys(ReportOptions.__annotations__),
-        "title": "bayesieve report",
-        "include_rows": False,
-        "n_resamples": 20,
-        "random_state": 0,
-    },
-)
-
-
 def report_content(
     model: Model | Pipeline, X: object, y: ArrayLike, **options: Unpack[ReportOptions]
 ) -> Section:
     """What a report shows, as plain data; parameters as in `make_report`."""
     for name in options:
-        choose("an option of the report", name, _DEFAULTS)
-    asked: ReportOptions = {**_DEFAULTS, **options}
+        choose("an option of the report", name, ReportOptions.__annotations__)
+    asked = cast(dict[str, Foreign], options)
+    extras = {name: asked[name] for name in Extras.__dataclass_fields__ if name in asked}
     if isinstance(model, SignalPipeline):
         series = cast(SeriesLike, X)
-        asked = {**asked, "signals": series, "indicators": model.indicators}
+        extras |= {"signals": series, "indicators": model.indicators}
         model, X = model.estimator, model.columns(series)
     model, X = follow(model, X)
-    check_flag("include_rows", asked["include_rows"])
-    n_resamples = check_number("n_resamples", asked["n_resamples"], low=0, whole=True)
+    check_flag("include_rows", options.get("include_rows", False))
+    n_resamples = check_number("n_resamples", options.get("n_resamples", 20), low=0, whole=True)
     if n_resamples == 1:
         raise ValueError("n_resamples must be 0 (no stability) or at least 2; got 1.")
-    remark = asked["remark"] or _silent
+    remark = options.get("remark") or (lambda line: None)
     found, why = None, "n_resamples is 0"
     if n_resamples and isinstance(model, ChosenColumns):
         remark(f"repeating the search on {n_resamples} resamples of the rows")
@@ -717,28 +689,14 @@ def report_content(
                 X,
                 y,
                 n_resamples=n_resamples,
-                sample_weight=asked["sample_weight"],
-                groups=asked["groups"],
-                random_state=asked["random_state"],
-                n_jobs=asked["n_jobs"],
+                sample_weight=options.get("sample_weight"),
+                groups=options.get("groups"),
+                random_state=options.get("random_state", 0),
+                n_jobs=options.get("n_jobs"),
             )
         except ValueError as error:
             # A sample may lack a rare class or label: the rest of the report stands.
             why = f"the search failed on a resample of the rows ({error})"
-    extras = Extras(
-        title=asked["title"],
-        include_rows=bool(asked["include_rows"]),
-        stability=found,
-        left_out=dict(asked["left_out"] or {}),
-        signals=asked["signals"],
-        indicators=asked["indicators"],
-        random_state=asked["random_state"],
-        no_stability=why,
-        groups=asked["groups"],
-    )
+    extras |= {"stability": found, "no_stability": why, "left_out": options.get("left_out") or {}}
     remark("estimating its error on held-out rows")
-    return gather(model, X, y, extras, asked["sample_weight"])
-
-
-def _silent(line: str) -> None:
-    """Nothing is said."""
+    return gather(model, X, y, Extras(**extras), options.get("sample_weight"))

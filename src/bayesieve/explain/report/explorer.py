@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...checks import Array, plain_value
-from ...data.columns import ColumnSpec, encode, is_missing, to_codes
+from ...checks import plain_value
+from ...data.columns import encode, is_missing, to_codes
 from ...data.result import Section
 from ...data.series import SeriesTable, read_series_table
 from ...data.tables import Table
 from ...estimators.base import ChosenColumns, procedure_of
 from ...estimators.naive_bayes import fitted_of, rows_of
-from ...evaluation._typing import Model, Value
+from ...evaluation._typing import Model
 from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
 from ...models.base import Ints
@@ -70,16 +70,16 @@ def embedded_rows(
     wanted = np.array(extras.wanted, np.int64)
     at = np.union1d(at, wanted)
     truth = np.asarray(y)
-    validation = np.zeros(table.n_rows, bool)
-    if choosing is not None:
-        validation[choosing] = True
+    validation = np.isin(np.arange(table.n_rows), () if choosing is None else choosing)
     return {
         "n_rows": table.n_rows,
         "at": at.tolist(),
-        "truth": [_truth(truth[i]) for i in at],
+        "truth": truth[at].astype(int).tolist()
+        if truth.ndim > 1
+        else [*map(plain_value, truth[at])],
         "validation": validation[at].tolist(),
         "values": _values(fitted, shown, table, at),
-        "novelty": None if fitted.usual is None else _few(novelty_of(fitted, table.take(at))),
+        "novelty": None if fitted.usual is None else _points(novelty_of(fitted, table.take(at))),
         "signals": _signals(fitted, wanted, at, validation, series, extras.indicators),
         "channels": [] if series is None else list(series.channels),
         "spoken": _spoken(fitted, extras.indicators),
@@ -97,10 +97,6 @@ def _draw(choosing: Ints | None, n_rows: int, most: int, draw: np.random.RandomS
     return np.sort(np.concatenate([first, draw.permutation(rest)[: most - first.size]]))
 
 
-def _truth(value: Ints | Value) -> list[int] | Value:
-    return [int(v) for v in value] if isinstance(value, np.ndarray) else plain_value(value)
-
-
 def _values(
     fitted: FittedBayes, shown: list[PortableFeature], chosen: Table, at: Ints
 ) -> list[list[float | None]]:
@@ -109,9 +105,10 @@ def _values(
     for j, spec in enumerate(fitted.specs):
         raw = chosen.column(j)[at]
         levels = shown[j]["levels"]
-        if spec.on_grid:
-            found.append(_few_digits(spec, raw))
-        elif levels is None:
+        if spec.on_grid:  # numbers in seven digits, where they say the same
+            short = np.array([float(f"{value:.7g}") for value in raw])
+            raw = np.where(encode(spec, short) == encode(spec, raw), short, raw)
+        if levels is None:
             found.append([None if value != value else float(value) for value in raw])
         elif spec.levels is None:  # no closed form: a table of the values seen
             codes = to_codes(np.array(levels), raw)
@@ -126,13 +123,6 @@ def _values(
                 ]
             )
     return found
-
-
-def _few_digits(spec: ColumnSpec, raw: NDArray[np.float64]) -> list[float | None]:
-    """Numbers in seven digits, where they say the same; None where missing."""
-    short = np.array([float(f"{value:.7g}") for value in raw])
-    same = encode(spec, short) == encode(spec, raw)
-    return [None if x != x else float(x) for x in np.where(same, short, raw)]
 
 
 def _signals(
@@ -158,23 +148,18 @@ def _signals(
             fired = {j: spans[name] for j, name in names.items() if spans[name]}
         length = max(values[0].size for values in series.values)
         step = max(1, length // _MOST_POINTS)
+        ends = None
+        if series.times is not None:  # when the first and the last point were taken
+            times = series.times[0]
+            ends = [str(plain_value(time)) for time in (*times[:1], *times[-1:])]
         found[int(i)] = {
             "points": [_points(values[0][::step]) for values in series.values],  # of each channel
             "step": step,
             "length": length,
-            "times": None if series.times is None else _ends(series.times[0]),
+            "times": ends,
             "fired": fired,
         }
     return found
-
-
-def _ends(times: Array) -> list[str]:
-    """When the first and the last point were taken."""
-    return [str(plain_value(times[i])) for i in (0, -1)] if len(times) else []
-
-
-def _few(values: NDArray[np.float64]) -> list[float]:
-    return [float(f"{value:.4g}") for value in values]
 
 
 def _points(values: NDArray[np.float64]) -> list[float | None]:

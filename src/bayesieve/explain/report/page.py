@@ -28,7 +28,7 @@ from ..text import (
 )
 from .content import ReportOptions, calibration_lines, detection_lines, report_content
 from .explorer import sources_of
-from .sections import classes_of, decided_in_words, heat_maps, scaled, yes_or_no
+from .sections import classes_of, decided_in_words, heat_maps, speaking, yes_or_no
 
 if TYPE_CHECKING:
     import jinja2
@@ -198,7 +198,7 @@ def render(content: Section) -> str:
         most_lines=MOST_LINES,
         few_rows=FEW_ROWS,
         heat=[heat_maps(model, 1, 0) for model in content["model"]],
-        scales=[bool(scaled(model)) for model in content["model"]],
+        scales=[any(f["model"] != "pair" for f in speaking(model)) for model in content["model"]],
         class_names=[classes_of(model) for model in content["model"]],
         data=embed(page_data(content)),
         policy=_policy(style, script),
@@ -248,21 +248,7 @@ def page_data(content: Section) -> dict[str, object]:
     """What the scripts of the page read."""
     verdicts = content["performance"]["verdicts"]
     stable = content["stability"]
-    return {
-        "portable": content["portable"],
-        "rules": content["rules"],
-        "path": content["path"],
-        "rows": content["rows"],
-        "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
-        "sources": sources_of(content["model"]),
-        "roc": detection_lines(content, MOST_LINES),
-        "calibration": calibration_lines(content, MOST_LINES),
-        "stability": None if stable is None else _bars(stable),
-    }
-
-
-def _bars(stable: Section) -> list[dict[str, object]]:
-    return [
+    bars = stable and [
         {
             "name": each["name"],
             "share": each["frequency"],
@@ -272,6 +258,17 @@ def _bars(stable: Section) -> list[dict[str, object]]:
         }
         for each in stable["features"][:_MOST_BARS]
     ]
+    return {
+        "portable": content["portable"],
+        "rules": content["rules"],
+        "path": content["path"],
+        "rows": content["rows"],
+        "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
+        "sources": sources_of(content["model"]),
+        "roc": detection_lines(content, MOST_LINES),
+        "calibration": calibration_lines(content, MOST_LINES),
+        "stability": bars,
+    }
 
 
 def _policy(style: str, script: str) -> str:

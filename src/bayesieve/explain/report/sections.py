@@ -4,9 +4,10 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from importlib import metadata
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +38,6 @@ def speaking(model: Section) -> list[Section]:
     return [each for each in model["features"] if speaks(each["source"])]
 
 
-def scaled(model: Section) -> list[Section]:
-    """Columns that have a scale of their own."""
-    return [each for each in speaking(model) if each["model"] != "pair"]
-
-
 def heat_maps(model: Section, target: int, against: int) -> list[Section]:
     """What the cells of all pairs say, the most telling pair first; one depth of colour for all.
 
@@ -56,27 +52,25 @@ def heat_maps(model: Section, target: int, against: int) -> list[Section]:
         for each in pairs
     ]
     most = max((abs(ratio) for ratios in said for ratio in ratios), default=0.0) or 1.0
-    telling = sorted(range(len(pairs)), key=lambda at: -sum(pairs[at]["importance"]))
-    return [_heat_map(at, pairs[at], said[at], most) for at in telling]
-
-
-def _heat_map(at: int, each: Section, ratios: list[float], most: float) -> Section:
-    """A pair of columns at its place: values of the first down, of the second across."""
-    across = each["source"]["second"]
-    cells = [
-        {"ratio": ratio, "share": abs(ratio) / most, "counts": rows}
-        for ratio, rows in zip(ratios, each["counts"] or [], strict=True)
-    ]
-    first, second = each["source"]["names"]
-    starts = range(0, len(cells), len(across))
-    return {
-        "at": at,
-        "first": first,
-        "second": second,
-        "down": each["source"]["first"],
-        "across": across,
-        "cells": [cells[start : start + len(across)] for start in starts],
-    }
+    found = []
+    for at in sorted(range(len(pairs)), key=lambda at: -sum(pairs[at]["importance"])):
+        cells = [
+            {"ratio": ratio, "share": abs(ratio) / most, "counts": rows}
+            for ratio, rows in zip(said[at], pairs[at]["counts"] or [], strict=True)
+        ]
+        source = pairs[at]["source"]
+        width = len(source["second"])
+        found.append(
+            {
+                "at": at,
+                "first": source["names"][0],
+                "second": source["names"][1],
+                "down": source["first"],
+                "across": source["second"],
+                "cells": [cells[i : i + width] for i in range(0, len(cells), width)],
+            }
+        )
+    return found
 
 
 def classes_of(model: Section) -> list[Value]:
@@ -95,14 +89,6 @@ _MOST_SAID, _LITTLE = 4, math.log(1.15)
 _MOST_VALUES, _FAR = 50, 40.0
 
 
-class SectionFacts(NamedTuple):
-    """What is known of terms beside the model itself."""
-
-    beside: Ablation | None
-    stories: dict[str, str]
-    sentences: dict[str, str]
-
-
 _KINDS = {
     "bernoulli": "yes/no",
     "categorical": "categories",
@@ -112,21 +98,23 @@ _KINDS = {
 }
 
 
-def looked_at(model: Section, told: SectionFacts) -> list[Section]:
+def looked_at(
+    model: Section, beside: Ablation | None, stories: dict[str, str], sentences: dict[str, str]
+) -> list[Section]:
     """The terms of a model, the strongest first.
 
     Parameters
     ----------
     model : what `explain_model` found, as plain data.
-    told : worth, stories and sentences, by the names of the terms.
+    beside : what the terms are worth.
+    stories, sentences : by the names of the terms.
     """
     total = sum(model["class_count"]) or 1.0
     shares = [count / total for count in model["class_count"]]
     names = [each["feature"] for each in model["features"]]
     columns = [each["feature"] for each in model["features"] if each["model"] != "pair"]
-    worths: dict[str, Worth] = {}
-    if told.beside is not None:
-        worths = {" x ".join(columns[j] for j in w.columns): w for w in told.beside.worth}
+    known = [] if beside is None else beside.worth
+    worths = {" x ".join(columns[j] for j in worth.columns): worth for worth in known}
     terms = speaking(model)
     most = max((max(each["importance"]) for each in terms), default=1.0) or 1.0
 
@@ -140,7 +128,7 @@ def looked_at(model: Section, told: SectionFacts) -> list[Section]:
             {
                 "name": name,
                 "kind": _KINDS.get(each["model"], "number"),
-                "sentence": told.sentences.get(name, ""),
+                "sentence": sentences.get(name, ""),
                 "said": said_of(each, model),
                 "strength": [
                     factor_in_words(nat / model["temperature"]) for nat in each["importance"]
@@ -149,7 +137,7 @@ def looked_at(model: Section, told: SectionFacts) -> list[Section]:
                 "shares": [min(nat / most, 1.0) for nat in each["importance"]],
                 "leaves": _leaves(worths.get(name)),
                 "substitute": _substitute(worths.get(name)),
-                "story": told.stories.get(name, ""),
+                "story": stories.get(name, ""),
                 "others": model["stands_for"].get(name, []),
                 "at": names.index(name),
             }
@@ -418,7 +406,17 @@ def _term_fates(model: ChosenColumns) -> list[list[str]]:
     found: dict[str, list[str]] = {}
     path = getattr(model, "path_", None)
     if isinstance(path, Path):
-        found |= {name: [name, *told] for name, told in _arrivals(path).items()}
+        kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
+        for i, step in enumerate(path.steps):
+            for term in [t for unit in step.units for t in path.units[unit] if t in seen]:
+                came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
+                if term in kept:
+                    found[name] = [name, "selected", came]
+                elif i <= path.chosen:
+                    found[name] = [name, "dropped", f"{came}, and left again"]
+                else:
+                    later = "would have come later than was chosen"
+                    found.setdefault(name, [name, "never chosen", later])
     for name, twins in others.items():
         line = found.setdefault(name, [name, "selected", ""])
         line[2] = "; ".join(filter(None, [line[2], f"stands for {count_others(twins)}"]))
@@ -427,22 +425,6 @@ def _term_fates(model: ChosenColumns) -> list[list[str]]:
             name, leader = families.names[j], families.names[families.leader[j]]
             found.setdefault(name, [name, "never chosen", f"{leader} stands for it"])
     return list(found.values())
-
-
-def _arrivals(path: Path) -> dict[str, tuple[str, str]]:
-    """When each term of a path came, and whether the chosen state still has it."""
-    kept, seen = set(path.states[path.chosen].terms), {t for s in path.states for t in s.terms}
-    found: dict[str, tuple[str, str]] = {}
-    for i, step in enumerate(path.steps):
-        for term in [term for unit in step.units for term in path.units[unit] if term in seen]:
-            came, name = f"was taken as {nth(step.n_terms)} term", path.name_of(term)
-            if term in kept:
-                found[name] = ("selected", came)
-            elif i <= path.chosen:
-                found[name] = ("dropped", f"{came}, and left again")
-            else:
-                found.setdefault(name, ("never chosen", "would have come later than was chosen"))
-    return found
 
 
 def _short(said: list[str]) -> str:
@@ -459,31 +441,26 @@ def settings_of(model: Model) -> list[tuple[str, str]]:
         found.append(("seed", str(model.random_state)))
         weight = model.class_weight
         found.append(("class weights", "none" if weight is None else str(weight)))
-    return found + [(f"version of {name}", version) for name, version in _versions()]
+    versions = {
+        "bayesieve": metadata.version("bayesieve"),
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    return found + [(f"version of {name}", version) for name, version in versions.items()]
 
 
 def _setting(name: str, value: Any) -> str:
     if name == "guided by":
         return GUIDES.get(str(value), str(value))
     if name == "minimum gain of a term":
-        return _price(value)
+        if math.isinf(value):
+            return "no term at all"
+        times = few_digits(math.exp(min(value, 30.0)))
+        return f"{value:.4g} nat of log-likelihood (a likelihood ratio of {times})"
     if name == "scored on" and hasattr(value, "n_splits"):
         return f"{value.n_splits} folds"
     return str(value) if isinstance(value, str | int | float) else str(type(value).__name__)
-
-
-def _price(nat: float) -> str:
-    if math.isinf(nat):
-        return "no term at all"
-    times = few_digits(math.exp(min(nat, 30.0)))
-    return f"{nat:.4g} nat of log-likelihood (a likelihood ratio of {times})"
-
-
-def _versions() -> Iterable[tuple[str, str]]:
-    yield "bayesieve", metadata.version("bayesieve")
-    yield "Python", platform.python_version()
-    yield "numpy", np.__version__
-    yield "scikit-learn", sklearn.__version__
 
 
 def hashes_of(spoken: Portable, table: Table, y: ArrayLike) -> list[tuple[str, str]]:
@@ -495,16 +472,13 @@ def hashes_of(spoken: Portable, table: Table, y: ArrayLike) -> list[tuple[str, s
     table, y : the rows.
     """
     model = hashlib.sha256(json.dumps(spoken, sort_keys=True, default=str).encode())
-    rows = hashlib.sha256()
     names = list(table.names)
-    rows.update(json.dumps(names).encode())
+    rows = hashlib.sha256(json.dumps(names).encode())
+    parts: Iterable[Array] = map(table.column, range(len(names)))
     if isinstance(table, SparseTable):
-        for part in (table.matrix.indptr, table.matrix.indices, table.matrix.data):
-            rows.update(np.ascontiguousarray(part).tobytes())
-    else:
-        for j in range(len(names)):
-            rows.update(_bytes(table.column(j)))
-    rows.update(_bytes(np.asarray(y)))
+        parts = (table.matrix.indptr, table.matrix.indices, table.matrix.data)
+    for part in chain(parts, [np.asarray(y)]):
+        rows.update(_bytes(part))
     return [
         ("hash of the model", model.hexdigest()[:16]),
         ("hash of the rows", rows.hexdigest()[:16]),
@@ -532,12 +506,7 @@ def rule_data(problem: FittedProblem) -> Section | None:
     return {
         "costs": None if rule.costs is None else [[*line] for line in rule.costs],
         "guards": [
-            {
-                "position": guard.position,
-                "low": nat(guard.low),
-                "high": nat(guard.high),
-                "or_ask": guard.or_ask,
-            }
+            {**asdict(guard), "low": nat(guard.low), "high": nat(guard.high)}
             for guard in rule.guards
         ],
         "prior": [nat(units) for units in rule.prior],
@@ -559,9 +528,7 @@ def decided_data(
     if all(problem.rule is None for problem in fitted.problems):
         if judged["confusion"] is None:
             return []
-        names = judged["classes"]
-        found = _decided(None, names, judged["confusion"], None, "Of the rows above")
-        return [found]
+        return [_decided(None, judged["classes"], judged["confusion"], None, "Of the rows above")]
     kept = getattr(bayes_of(model), "decision_", None)
     source = "Of the held-out rows that the rule was made on"
     # Elsewhere costs weigh other probabilities than they did on those rows.
@@ -569,14 +536,10 @@ def decided_data(
     if not isinstance(kept, Decision) or moved:
         kept = Decision.of(fitted, table, class_codes(fitted, y))
         source = "Of the rows given"
-    labels = kept.labels or (None,)
+    told = zip(kept.labels or (None,), kept.classes, kept.tables, kept.rules, strict=True)
     return [
-        _decided(label, names, [[*line] for line in counts],
-                 None if rule.costs is None else [[*line] for line in rule.costs], source)
-        for label, names, counts, rule in zip(
-            labels, kept.classes, kept.tables, kept.rules, strict=True
-        )
-    ]  # fmt: skip
+        _decided(label, names, counts, rule.costs, source) for label, names, counts, rule in told
+    ]
 
 
 def decided_in_words(found: Section) -> str:
@@ -651,8 +614,8 @@ def class_codes(fitted: FittedBayes, y: ArrayLike) -> NDArray[np.int64]:
 def _decided(
     label: str | None,
     classes: list[Value],
-    counts: list[list[float]],
-    costs: list[list[float]] | None,
+    counts: Sequence[Sequence[float]],
+    costs: Sequence[Sequence[float]] | None,
     source: str,
 ) -> Section:
     decisions = [*(str(name) for name in classes), ASK][: len(counts[0]) if counts else 0]
@@ -664,8 +627,8 @@ def _decided(
         "label": label,
         "classes": list(classes),
         "decisions": decisions,
-        "counts": counts,
-        "costs": costs,
+        "counts": [[*line] for line in counts],
+        "costs": None if costs is None else [[*line] for line in costs],
         "cost": cost,
         "source": source,
     }

@@ -381,22 +381,16 @@ def _extreme(trace, smallest):
 
 
 @njit(**EXACT)
-def _share(trace, level):
-    """Share of the answers above a level."""
-    known = above = 0
-    for value in trace:
-        known += np.int64(abs(value) < np.inf)
-        above += np.int64(value > level) & np.int64(value < np.inf)
-    return above / known if known else np.nan
-
-
-@njit(**EXACT)
 def reduce_trace(trace, rule, level, successive):
     """One number for all answers; those that are not finite do not count, NaN where none does."""
     if rule in (LARGEST, SMALLEST):
         return _extreme(trace, rule == SMALLEST)
+    known = above = 0
     if rule == SHARE:
-        return _share(trace, level)
+        for value in trace:
+            known += np.int64(abs(value) < np.inf)
+            above += np.int64(value > level) & np.int64(value < np.inf)
+        return above / known if known else np.nan
     known = run = longest = inside = most = 0
     for i in range(trace.size):
         known += np.int64(np.isfinite(trace[i]))
@@ -486,15 +480,6 @@ def mann_kendall(x, window):
 
 
 @njit(**EXACT)
-def _product(x, lag, mean):
-    """Sum of the products of deviations of points so far apart."""
-    total = 0.0
-    for i in range(x.size - lag):
-        total += (x[i] - mean) * (x[i + lag] - mean)
-    return total
-
-
-@njit(**EXACT)
 def autocorrelation(x, lag, window):
     """Correlations of a window with itself some points later; NaN where it is constant."""
     size, n = _size(x, window, lag + 2)
@@ -506,7 +491,10 @@ def autocorrelation(x, lag, window):
     squares(x, size, shift, within)
     mean = x[:n] + shift[:n]
     if n == 1:
-        out[0] = _product(x, lag, mean[0])
+        total = 0.0
+        for i in range(x.size - lag):
+            total += (x[i] - mean[0]) * (x[i + lag] - mean[0])
+        out[0] = total
     else:
         for i in range(size - lag):
             for s in range(n):

@@ -67,15 +67,6 @@ def u_statistics(x, half, out):
 
 
 @njit(**EXACT)
-def u_values(x, half, has_ties, out):
-    """Two-sided p-values of the Mann-Whitney U test at every break, normal approximation."""
-    u_statistics(x, half, out)
-    for t in range(out.size):
-        ties = _tie_term(x[t : t + 2 * half]) if has_ties else 0.0
-        out[t] = u_probability(out[t], half, ties)
-
-
-@njit(**EXACT)
 def replace_sorted(ordered, gone, come):
     """Take one value out of a sorted array and put another in."""
     i = np.searchsorted(ordered, gone)
@@ -150,19 +141,6 @@ def in_range(x):
 
 
 @njit(**EXACT)
-def _of_whole(x):
-    """Mean less the first value, and the sum of squared deviations, of a whole series."""
-    shift = total = 0.0
-    for value in x:
-        shift += value - x[0]
-    shift /= x.size
-    for value in x:
-        apart = (value - x[0]) - shift
-        total += apart * apart
-    return shift, total
-
-
-@njit(**EXACT)
 def squares(x, size, shift, out):
     """Sums of squared deviations from the mean of all stretches of some size; 0 for equal values.
 
@@ -171,7 +149,14 @@ def squares(x, size, shift, out):
     """
     n = x.size - size + 1
     if n == 1:  # the same, without a loop over one stretch in every step
-        shift[0], out[0] = _of_whole(x)
+        mean = total = 0.0
+        for value in x:
+            mean += value - x[0]
+        mean /= x.size
+        for value in x:
+            apart = (value - x[0]) - mean
+            total += apart * apart
+        shift[0], out[0] = mean, total
         return
     shift[:n] = 0.0
     for i in range(size):
@@ -187,14 +172,15 @@ def squares(x, size, shift, out):
 
 
 @njit(**EXACT)
-def _beta_tail(x, a, log_front):
-    """Regularised incomplete beta function I_x(a, a) for x <= 1/2, by its continued fraction.
+def f_probability(x, half, log_front):
+    """Two-sided p-value of the smaller variance's share x of both: twice the tail of F.
 
+    By the regularised incomplete beta function I_x(a, a) for x <= 1/2, as a continued fraction;
     `log_front` is log(1 / (a B(a, a))).
     """
     if x <= 0.0:
         return 0.0
-    tiny = 1e-300
+    tiny, a = 1e-300, (half - 1) / 2.0
     front = math.exp(log_front + a * math.log(x) + a * math.log1p(-x))
     c = 1.0
     d = 1.0 - 2.0 * a * x / (a + 1.0)
@@ -213,13 +199,7 @@ def _beta_tail(x, a, log_front):
             fraction *= d * c
         if abs(d * c - 1.0) < 1e-15:
             break
-    return front * fraction
-
-
-@njit(**EXACT)
-def f_probability(share, half, log_front):
-    """Two-sided p-value of the smaller variance's share of both: twice the tail of F."""
-    return min(1.0, 2.0 * _beta_tail(share, (half - 1) / 2.0, log_front))
+    return min(1.0, 2.0 * (front * fraction))
 
 
 @njit(**EXACT)
@@ -237,22 +217,19 @@ def f_statistics(x, half, shift, within, out):
 
 
 @njit(**EXACT)
-def f_values(x, half, log_front, out):
-    """Two-sided p-values of the F test of equal variances at every break."""
-    f_statistics(x, half, np.empty(x.size), np.empty(x.size), out)
-    for t in range(out.size):
-        out[t] = f_probability(out[t], half, log_front) if out[t] <= 0.5 else 1.0
-
-
-@njit(**EXACT)
 def p_values(kind, x, half, has_ties, ks_tables, fronts, out):
-    """p-values of one test at every break of one series."""
+    """Two-sided p-values of one test at every break of one series."""
     if kind == U_TEST:
-        u_values(x, half, has_ties, out)
+        u_statistics(x, half, out)
+        for t in range(out.size):
+            ties = _tie_term(x[t : t + 2 * half]) if has_ties else 0.0
+            out[t] = u_probability(out[t], half, ties)
     elif kind == KS_TEST:
         ks_values(x, half, ks_tables[half], out)
     else:
-        f_values(x, half, fronts[half], out)
+        f_statistics(x, half, np.empty(x.size), np.empty(x.size), out)
+        for t in range(out.size):
+            out[t] = f_probability(out[t], half, fronts[half]) if out[t] <= 0.5 else 1.0
 
 
 @njit(**EXACT)
@@ -270,19 +247,6 @@ _DOUBT = 1e-6
 
 # Levels below this are, too: there p-values underflow, and critical values lose digits.
 _TINY = 1e-12
-
-
-@njit(**EXACT)
-def least_u(half, level):
-    """Twice the least statistic of two samples without ties that the U test rejects."""
-    low, high = half * half, 2 * half * half + 1  # high: none
-    while low < high:
-        middle = (low + high) // 2
-        if u_probability(float(middle), half, 0.0) <= level:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 @njit(**EXACT)
@@ -334,16 +298,6 @@ def _code_of(p, levels):
 
 
 @njit(**EXACT)
-def _codes_by_least(statistics, least, codes):
-    """Codes where a level rejects from its least statistic on."""
-    for t in range(statistics.size):
-        below = 0
-        for value in least:
-            below += np.int64(statistics[t] < value)
-        codes[t] = below
-
-
-@njit(**EXACT)
 def _f_codes(shares, half, most, levels, log_front, codes):
     """Codes of the F test, which rejects shares up to about `most`, one a level."""
     for t in range(shares.size):
@@ -380,14 +334,26 @@ def window_codes(kind, x, half, has_ties, levels, tables, scratch, codes):
             u_statistics(x, half, statistics)
         else:
             _ks_statistics(x, half, scratch[1], np.empty(2 * half, np.int64), statistics)
-        _codes_by_least(statistics, critical[kind, half], codes)
+        for t in range(codes.size):  # a level rejects from its least statistic on
+            below = 0
+            for least in critical[kind, half]:
+                below += np.int64(statistics[t] < least)
+            codes[t] = below
 
 
 @njit(**EXACT)
 def critical_values(probabilities, half, levels, out):
     """Least statistics that U and KS reject at each level; F's are not found here."""
     for i in range(levels.size):
-        out[U_TEST, half, i] = least_u(half, levels[i])
+        # Twice the least statistic of two samples without ties.
+        low, high = half * half, 2 * half * half + 1  # high: none
+        while low < high:
+            middle = (low + high) // 2
+            if u_probability(float(middle), half, 0.0) <= levels[i]:
+                high = middle
+            else:
+                low = middle + 1
+        out[U_TEST, half, i] = low
         least = 0
         while least <= half and probabilities[half, least] > levels[i]:
             least += 1

@@ -94,16 +94,6 @@ def _are_twins(bits, one, other, most, share):
 
 
 @njit(**EXACT)
-def _slice_departures(words, start, n_words):
-    """How many rows of each slice depart from each column's usual code."""
-    found = np.zeros((start.size, _SLICES), np.int32)
-    for j in range(start.size):
-        for w in range(n_words):
-            found[j, w * _SLICES // n_words] += np.int32(popcount(words[start[j] + w]))
-    return found
-
-
-@njit(**EXACT)
 def _far(slices, a, b, most):
     """Do two columns of one usual code disagree on more rows than `most`, by their slices?"""
     found = 0
@@ -113,34 +103,30 @@ def _far(slices, a, b, most):
 
 
 @njit(**EXACT)
-def _ranks(words, start, n_words, n_rows):
-    """Places of the rows by the number of columns that depart there, the fewest first."""
-    counts = np.zeros(n_rows, np.int64)
-    for j in range(start.size):
-        for w in range(n_words):
-            word = words[start[j] + w]
-            while word:
-                lowest = word & (~word + np.uint64(1))
-                counts[64 * w + np.int64(popcount(lowest - np.uint64(1)))] += 1
-                word ^= lowest
-    ranks = np.empty(n_rows, np.int64)
-    ranks[np.argsort(counts, kind="mergesort")] = np.arange(n_rows)
-    return ranks
-
-
-@njit(**EXACT)
-def _prefix(words, first, n_words, ranks, size):
-    """The lowest places of the rows where a column departs."""
+def _departing(words, first, n_words):
+    """The rows where a column departs, ascending."""
     found = np.empty(64 * n_words, np.int64)
     n = 0
     for w in range(n_words):
         word = words[first + w]
         while word:
             lowest = word & (~word + np.uint64(1))
-            found[n] = ranks[64 * w + np.int64(popcount(lowest - np.uint64(1)))]
+            found[n] = 64 * w + np.int64(popcount(lowest - np.uint64(1)))
             n += 1
             word ^= lowest
-    return np.sort(found[:n])[:size]
+    return found[:n]
+
+
+@njit(**EXACT)
+def _ranks(words, start, n_words, n_rows):
+    """Places of the rows by the number of columns that depart there, the fewest first."""
+    counts = np.zeros(n_rows, np.int64)
+    for first in start:
+        for i in _departing(words, first, n_words):
+            counts[i] += 1
+    ranks = np.empty(n_rows, np.int64)
+    ranks[np.argsort(counts, kind="mergesort")] = np.arange(n_rows)
+    return ranks
 
 
 @njit(**EXACT)
@@ -188,7 +174,10 @@ def lead(
     # Twins depart in nearly equally many rows: leaders by that number, the latest first.
     heads = np.full(departs.max() + 1, -1, np.int64)
     behind = np.full(order.size, -1, np.int64)
-    slices = _slice_departures(words, start, n_words)
+    slices = np.zeros((start.size, _SLICES), np.int32)
+    for j in range(start.size):
+        for w in range(n_words):
+            slices[j, w * _SLICES // n_words] += np.int32(popcount(words[start[j] + w]))
     # Rare columns are looked up by rows where they depart: leaders by row, the latest first.
     ranks, sizes = _ranks(words, start, n_words, n_rows), _prefix_sizes(n_rows, most, share)
     doors = np.full(n_rows, -1, np.int64)
@@ -197,7 +186,8 @@ def lead(
     for at in range(order.size):
         mine = order[at]
         best = order.size
-        rows = _prefix(words, start[mine], n_words, ranks, sizes[departs[mine]])
+        # The lowest places of the rows where the column departs.
+        rows = np.sort(ranks[_departing(words, start[mine], n_words)])[: sizes[departs[mine]]]
         for row in rows:
             entry = doors[row]
             while entry >= 0:
@@ -239,6 +229,44 @@ def lead(
             entries[n_entries, 0], entries[n_entries, 1] = at, doors[row]
             doors[row] = n_entries
             n_entries += 1
+
+
+@njit(**EXACT)
+def _stand_alike(one, one_ranks, one_usual, other, other_ranks, other_usual, reach, most, share):
+    """Are two columns of numbers twins?  Where ranks are at most `reach` apart, they agree."""
+    apart, departing, disagreeing = 0, 0, 0
+    for i in range(one.size):
+        far = abs(one_ranks[one[i]] - other_ranks[other[i]]) > reach
+        either = one[i] != one_usual or other[i] != other_usual
+        apart += far
+        departing += either
+        disagreeing += far and either
+        if apart > most:
+            return False
+    return share[1] * disagreeing <= share[0] * departing
+
+
+@njit(**EXACT)
+def lead_by_rank(codes, ranks, usual, reach, most, share, leader):
+    """As `lead`, of columns of numbers, in the order in which they may lead.
+
+    Parameters
+    ----------
+    codes : columns x rows.
+    ranks : of each column's codes.
+    usual : each column's most frequent code.
+    reach : how far apart ranks may be that agree.
+    most, share, leader : as in `lead`.
+    """
+    for mine in range(len(codes)):
+        leader[mine] = mine
+        for other in range(mine):
+            if leader[other] == other and _stand_alike(
+                codes[mine], ranks[mine], usual[mine],
+                codes[other], ranks[other], usual[other], reach, most, share,
+            ):  # fmt: skip
+                leader[mine] = other
+                break
 
 
 # -- Sparse features that another one contains -----------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, cast
 
 from ...checks import check_number, choose
-from .base import BACKWARD, FORWARD, Hints, Limits, Loss, Outlook, Search, Subset, WeighedTerms
+from .base import BACKWARD, FORWARD, Hints, Limits, Loss, Outlook, Search, Subset
 
 
 @dataclass(frozen=True)
@@ -293,32 +293,6 @@ class PhaseSearch(Search):
                 return
             start = best.units
             direction = BACKWARD if direction == FORWARD else FORWARD
-
-
-@dataclass(frozen=True)
-class GainSearch:
-    """Raise the term that gains most, as long as one pays its price.
-
-    What comes first whatever it gains, comes first.  In the end terms may enter that speak only
-    together with others, where the objective offers them.
-    """
-
-    def steps(self, objective: WeighedTerms) -> Iterator[None]:
-        """The start, then one term at a time."""
-        if objective.begin():
-            yield
-        for unit in objective.first:
-            objective.add(unit)
-            yield
-        yield from self._gaining(objective)
-        if objective.begin_late():
-            yield from self._gaining(objective)
-            objective.end_late()
-
-    def _gaining(self, objective: WeighedTerms) -> Iterator[None]:
-        while (best := objective.best_gain()) is not None:
-            objective.add(*best)
-            yield
 
 
 # -- Sequential floating search (Pudil, Novovicova and Kittler 1994) -------------------------------

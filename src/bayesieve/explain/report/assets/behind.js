@@ -36,6 +36,12 @@ const Behind = (() => {
     return [head, ...lines];
   }
 
+  // What the other terms changed of what counts say, by class; null: nothing.
+  function added(source, feature, value) {
+    if (source.added === undefined || isMissing(feature, value)) return null;
+    return source.added[source.cuts ? Model.below(value, source.cuts) : value] ?? null;
+  }
+
   // Positions of rows with this value; of a number, the nearest ones.
   function alike(rows, feature, j, value) {
     const column = rows.values[j], all = column.map((_, i) => i);
@@ -45,5 +51,5 @@ const Behind = (() => {
       .sort((a, b) => Math.abs(column[a] - value) - Math.abs(column[b] - value)).slice(0, 20);
   }
 
-  return {counts, alike, shown, isMissing};
+  return {counts, added, alike, shown, isMissing};
 })();

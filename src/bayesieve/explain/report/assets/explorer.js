@@ -26,6 +26,7 @@ const Explorer = (() => {
 <div id="source" class="card" hidden role="region" aria-labelledby="source-title">
 <h3 id="source-title" tabindex="-1"></h3>
 <div class="scroll"><table><tbody id="source-counts"></tbody></table></div>
+<p id="source-said"></p>
 <p class="soft" id="source-note"></p>
 <ul id="source-rows"></ul>
 <button type="button" id="source-close">close (Esc)</button>
@@ -240,8 +241,8 @@ const Explorer = (() => {
       data.changed?.(api);
     }
 
-    // Columns without weights of their own speak in pairs only.
-    const speaks = i => !data.sources[state.problem][i - 1]?.[1].weights?.every(weight => weight === 0);
+    // Some columns speak in pairs only.
+    const speaks = i => data.sources[state.problem][i - 1]?.[1].alone !== false;
 
     function showDecision(it) {
       const outcome = byId("outcome");
@@ -326,6 +327,10 @@ const Explorer = (() => {
       byId(`bar-${j}`).after(panelRow);
       byId("source-title").textContent = `${feature.name} = ${Behind.shown(feature, value)}`;
       byId("source-counts").replaceChildren(...Behind.counts(data.sources[state.problem][j], problem(), feature, value, className));
+      const added = Behind.added(data.sources[state.problem][j][1], feature, value);
+      const said = told().ratios[j + 1], less = added === null ? 0 : (added[state.target] - added[state.against]) / problem().temperature;
+      byId("source-said").hidden = added === null;
+      byId("source-said").textContent = `What counts say: ${Words.factor(said - less)}. What fits beside the other terms: ${Words.factor(said)}, by what was seen against what they expect.`;
       listAlike(j, value);
       panel.hidden = false;
       showSignal(told());
