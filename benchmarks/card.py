@@ -19,7 +19,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from bayesieve import ScoreCard, WeightedNaiveBayes
-from bayesieve.search import card_points
+from bayesieve.search import card as search
 
 BINARY = (
     "adult", "breast_cancer_wisconsin", "ionosphere", "mushroom", "pima_diabetes", "spambase",
@@ -47,26 +47,13 @@ def judge(model, X, y):
     return accuracy_score(y, model.predict(X)), loss
 
 
-class Unrounded:
-    """The same lines with values that are no whole points, by the same calibration."""
-
-    def __init__(self, exact_cuts=False):
-        self.exact_cuts = exact_cuts
-
-    def __enter__(self):
-        self.kept = card_points.DIGIT_PRICE, card_points.UNIT, card_points.whole_points
-        if self.exact_cuts:
-            card_points.DIGIT_PRICE = 1e-12
-        return self
-
-    def __exit__(self, *error):
-        card_points.DIGIT_PRICE, card_points.UNIT, card_points.whole_points = self.kept
-
-
-def as_fine(X, y, lines, exact_cuts=False, points=10):
-    """A card of points, or of hundredths of points."""
-    with Unrounded(exact_cuts):
-        return ScoreCard(lines=lines, points=points).fit(X, y)
+def exact_cuts(X, y, lines):
+    """A card to which digits of cut-offs cost nothing."""
+    kept, search.DIGIT_PRICE = search.DIGIT_PRICE, 0.0
+    try:
+        return ScoreCard(lines=lines).fit(X, y)
+    finally:
+        search.DIGIT_PRICE = kept
 
 
 def fine(model, X, y):
@@ -159,7 +146,7 @@ def digits_of(model):
     for spec in model.estimator_.fitted_.specs:
         if spec.cuts is not None:
             starts = np.nextafter(spec.cuts, np.inf)
-            found += [int(np.ceil(card_points.digits(float(each)))) for each in starts]
+            found += [int(np.ceil(search.digits(float(each)))) for each in starts]
     return found
 
 
@@ -201,7 +188,7 @@ def main():
                 some = np.flatnonzero(model.support_).tolist()
                 grid = WeightedNaiveBayes(pairs=False, keep=list(range(len(some))))
                 grid.fit(A.iloc[:, some], a)
-                exact = as_fine(A, a, 25, exact_cuts=True)
+                exact = exact_cuts(A, a, 25)
                 cuts += digits_of(model)
                 told = [*judge(model, T, t), good, loss, *judge(grid, T.iloc[:, some], t)]
                 rows.append([name, *told, judge(exact, T, t)[0], model.card_.n_lines, took])

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, cast
 
-from ..checks import BadUseError
 from ..data.files.output import check_folder, check_new, output_folder
 from ..estimators.card import Card, ScoreCard
 from ..explain.modelfile.file import save_model
@@ -23,18 +22,11 @@ def card(
     model: Annotated[
         Path | None, Option("A model file, as written by select: its columns only.", flag="--from")
     ] = None,
-    also: Annotated[
-        list[str] | None, Option("Another form of the card: 'pdf' or 'xlsx'; repeatable.")
-    ] = None,
 ) -> None:
     """Make a card of whole points: a page of conditions to add up, and the model behind it."""
-    out, more = cast(Path, settings.out), also or []
-    for each in more:
-        if each not in ("pdf", "xlsx"):
-            raise BadUseError(f"--also must be 'pdf' or 'xlsx'; got {each!r}.")
-    files = [*CARD_FILES, *(f"card.{each}" for each in more)]
+    out = cast(Path, settings.out)
     check_folder(out)
-    check_new([out / name for name in files], settings.force)
+    check_new([out / name for name in CARD_FILES], settings.force)
     rows = read_rows(data, settings)
     problem = rows.problem
     if not settings.quiet:
@@ -49,7 +41,6 @@ def card(
     found = ScoreCard(
         lines=lines,
         points=points,
-        keep=settings.keep or (),
         forbid=forbid,
         class_weight=read_class_weight(settings.class_weight, problem),
         n_jobs=settings.jobs,
@@ -57,14 +48,14 @@ def card(
     ).fit(rows.X, rows.y, groups=rows.groups)
     told, title = found.card_, settings.title or f"Card from {data.name}"
     with output_folder(out) as folder:
-        for name in files:
+        for name in CARD_FILES:
             if name == "model.json":
                 save_model(found, folder / name)
             else:
                 told.save(folder / name, title)
-    result = {**told.to_dict(), "folder": str(out), "files": files}
-    tell_result(settings, lambda: result, lambda: _in_words(told, out, files))
+    result = {**told.to_dict(), "folder": str(out), "files": list(CARD_FILES)}
+    tell_result(settings, lambda: result, lambda: _in_words(told, out))
 
 
-def _in_words(card: Card, out: Path, files: list[str]) -> str:
-    return f"{card.to_text()}\n\nwritten to {out}: {', '.join(files)}\n"
+def _in_words(card: Card, out: Path) -> str:
+    return f"{card.to_text()}\n\nwritten to {out}: {', '.join(CARD_FILES)}\n"

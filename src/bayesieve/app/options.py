@@ -233,9 +233,7 @@ class Settings(OptionTable):
         _LEARN,
         says={"signals": "Select at most one of indicators that are nearly the same."},
     )
-    keep: list[str] | None = option(
-        None, "A column that is always selected; repeatable.", (*_CHOOSE, "card")
-    )
+    keep: list[str] | None = option(None, "A column that is always selected; repeatable.", _CHOOSE)
     forbid: list[str] | None = option(
         None, "A column that is never selected; repeatable.", (*_CHOOSE, "card")
     )

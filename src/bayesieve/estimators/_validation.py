@@ -644,7 +644,7 @@ def read_plan(
     if bound.families is not None:
         # Nor may a pair hold a column that another one stands for.
         forbidden = set(range(len(names))) - {j for members in units for j in members}
-    rising = monotone_columns(model.monotone, names, models, n_classes)
+    rising = _monotone(model.monotone, names, models, n_classes)
     start = _start(begun, units, kept, rising, names)
     _check_room(model, units, kept, start)
     plan = WeightPlan(
@@ -664,7 +664,7 @@ def read_plan(
     return plan, bound
 
 
-def monotone_columns(
+def _monotone(
     given: object, names: list[str], models: Sequence[str], n_classes: int
 ) -> dict[int, int]:
     """Columns whose evidence may only rise or fall, by position."""

@@ -1,22 +1,27 @@
 """`ScoreCard`: a page of conditions with whole points, for any number of classes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import warnings
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from os import PathLike
-from typing import Any, ClassVar
+from os import PathLike, fspath
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
-from sklearn.base import BaseEstimator
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Array, Floats, Ints, check_jobs, check_number, column_indices, plain_value
+from ..checks import Bools, Floats, Ints, check_jobs, check_number, choose, plain_value
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
-from ..data.columns import ColumnSpec
-from ..data.result import Result
+from ..data.columns import MOST_CODES, ColumnSpec
+from ..data.files.output import write_text
+from ..data.result import Result, jsonable
 from ..data.sample import (
     Sample,
     class_factors,
@@ -32,11 +37,10 @@ from ..models.columns import Summary, choose_models
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.log_ratios import column_ratios, weigh
 from ..models.registry import MODELS
-from ..search.card import CardColumn, CardRows
-from ..search.card_points import UNIT, LearntCard, PointCard, PointColumn, learn_card
+from ..search.card import UNIT, CardColumn, CardRows, Draft, LearntCard, learn_card, roundest
 from ..search.path import LOG_LOSS, Path, Step
 from ..search.term_pool import CodedColumns, CodedRows, fold_weights, read_coded
-from ._validation import monotone_columns, read_class_weight, read_forbidden
+from ._validation import read_class_weight, read_forbidden
 from .base import ChosenColumns, GuidingFigures, Procedure
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
@@ -90,8 +94,6 @@ class CardTotal:
         ahead) at either end.
     rows, hits : float
         Rows left out with such a total, and those of the class.
-    interval : tuple of float
-        Where their share lies, at 95 %.
     """
 
     low: int
@@ -99,7 +101,6 @@ class CardTotal:
     chance: tuple[float, float]
     rows: float
     hits: float
-    interval: tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,10 +124,8 @@ class Card(Result):
         Of two classes, the least total for which the second is the more probable one.
     n_rows : float
         Training rows.
-    auc, log_loss : (float, float, float) or None
-        Of rows left out, and an interval of 95 %; no AUC of several classes.
-    accuracy : float
-        Of rows left out.
+    auc, log_loss, accuracy : float or None
+        Of rows left out; no AUC of several classes.
 
     Examples
     --------
@@ -146,8 +145,8 @@ class Card(Result):
     table: tuple[CardTotal, ...]
     act_from: int | None
     n_rows: float
-    auc: tuple[float, float, float] | None
-    log_loss: tuple[float, float, float] | None
+    auc: float | None
+    log_loss: float | None
     accuracy: float | None
 
     _html_rows: ClassVar[int] = 200
@@ -186,7 +185,7 @@ class Card(Result):
         return card_html(self, title)
 
     def save(self, path: str | PathLike[str], title: str = "Score card") -> None:
-        """Write the card: .html, .txt, .json, .pdf (needs matplotlib) or .xlsx (openpyxl).
+        """Write the card as .html, .txt or .json.
 
         Parameters
         ----------
@@ -195,9 +194,14 @@ class Card(Result):
         title : str
             The headline.
         """
-        from ..explain.card import save_card
-
-        save_card(self, path, title)
+        ending = "." + fspath(path).lower().rpartition(".")[2]
+        choose("the ending of path", ending, (".html", ".txt", ".json"))
+        if ending == ".html":
+            write_text(path, self.to_html(title))
+        elif ending == ".txt":
+            write_text(path, f"{title}\n{self.to_text()}\n")
+        else:
+            write_text(path, json.dumps(jsonable(self.to_dict()), indent=1) + "\n")
 
 
 # -- ScoreCard -------------------------------------------------------------------------------------
@@ -208,8 +212,8 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
 
     score_k = b_k + u x (sum of the points for class k of the conditions that hold).  Conditions are
     found one by one, over all thresholds and levels of all columns at once; cut-offs are as round
-    as the rows allow (half a nat for a significant digit); points are whole numbers, moved with
-    the penalty in sight; how many lines pay, how far values are held back, and what a point is
+    as the rows allow (half a nat for a significant digit); points are whole numbers, moved by ones
+    with the penalty in sight; how many lines pay, how far values are held back, and what a point is
     worth are decided by rows left out.  Predictions, SQL, Python, files and the printed card add up
     the same whole numbers.
 
@@ -219,11 +223,8 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         Conditions with points other than 0, at most: what a reader counts.
     points : int, default=10
         A line has from minus so many to so many points.
-    monotone : mapping, optional
-        Of two classes, columns whose points for the second may only rise (1) or fall (-1) with
-        their value: ``{"age": 1}``.
-    keep, forbid : list, default=()
-        Columns (names or positions) that are offered a line first; that never have one.
+    forbid : list, default=()
+        Columns (names or positions) that have no line.
     class_weight : None, "balanced" or mapping, default=None
         Weight of each class.
     n_jobs : int, optional
@@ -273,8 +274,6 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         self,
         lines: int = 25,
         points: int = 10,
-        monotone: Mapping[str, int] | Mapping[int, int] | None = None,
-        keep: Iterable[str | int] = (),
         forbid: Iterable[str | int] = (),
         class_weight: object = None,
         n_jobs: int | None = None,
@@ -282,8 +281,6 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
     ):
         self.lines = lines
         self.points = points
-        self.monotone = monotone
-        self.keep = keep
         self.forbid = forbid
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -372,15 +369,8 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
                 f"y must hold at most {MOST_CLASSES} classes, for whose points a page has room; "
                 f"got {len(classes)}. Join rare classes, or use a WeightedNaiveBayes."
             )
-        keep = list(dict.fromkeys(column_indices("keep", self.keep, names)))
-        if len(keep) > self.lines:
-            raise ValueError(
-                f"keep names {len(keep)} columns, each of which needs a line, and lines is "
-                f"{self.lines}; allow more lines, or keep fewer columns."
-            )
-        forbidden = read_forbidden(self.forbid, names, set(keep))
+        forbidden = read_forbidden(self.forbid, names, set())
         models = choose_models("auto", sample.table)
-        signs = monotone_columns(self.monotone, names, models, len(classes))
         weight = class_factors(
             read_class_weight(self, sample), sample.labels, sample.weights, len(classes)
         )
@@ -399,18 +389,18 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
             mates,
         )
         order = _by_content(problem, names)
-        rows = _card_rows(sample, coded, order, signs, factors)
-        draw = check_random_state(self.random_state)
-        folds = _folds(problem, draw)
-        place = {j: at for at, j in enumerate(order)}
-        learnt = learn_card(
-            rows,
-            folds,
-            int(self.lines),
-            int(self.points),
-            [place[j] for j in keep],
-            [place[j] for j in sorted(forbidden)],
+        parts = [_card_column(sample, coded, j) for j in order]
+        _warn_of_wide([spec for spec in coded.specs if spec.n_codes > MOST_CODES + 1])
+        rows = CardRows(
+            tuple(column for column, _ in parts),
+            np.array([codes for _, codes in parts]),
+            sample.labels,
+            sample.weights * factors[sample.labels],
+            len(classes),
         )
+        folds = _folds(problem, check_random_state(self.random_state))
+        barred = [at for at, j in enumerate(order) if j in forbidden]
+        learnt = learn_card(rows, folds, int(self.lines), int(self.points), barred)
         for name in ("feature_names_in_", "calibration_", "decision_"):
             self.__dict__.pop(name, None)
         keep_names(self, X, reset=True)
@@ -427,14 +417,14 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         holder: NaiveBayes,
         factors: Floats,
     ) -> None:
-        card = learnt.card
-        parts = sorted(card.columns, key=lambda each: order[each.column])
-        columns = np.array([order[each.column] for each in parts], np.int64)
+        draft = learnt.draft
+        parts = sorted((_part(rows, draft, at) for at in draft.groups), key=lambda p: order[p.at])
+        columns = np.array([order[part.at] for part in parts], np.int64)
         specs = [
-            _spec_of(coded.specs[j], each, rows) for j, each in zip(columns, parts, strict=True)
+            _spec_of(coded.specs[j], part, sample, j)
+            for j, part in zip(columns.tolist(), parts, strict=True)
         ]
-        codes = [each.codes(rows) for each in parts]
-        fitted = _fitted(sample, card, parts, specs, codes, factors)
+        fitted = _fitted(sample, draft, parts, specs, factors)
         model = NaiveBayes({})
         if hasattr(holder, "feature_names_in_"):
             model.feature_names_in_ = holder.feature_names_in_
@@ -446,8 +436,9 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         self.selected_ = np.array(came, np.int64)
         names = list(sample.table.names)
         self.path_ = _path(names, came, learnt, float(sample.weights.sum()))
-        self.settings_ = {"lines": card.n_lines, "ridge": learnt.ridge, "unit": card.unit}
-        self.card_ = _card_of(card, parts, specs, codes, rows, sample, learnt)
+        self.card_ = _card_of(parts, specs, rows, sample, learnt)
+        decided = {"lines": self.card_.n_lines, "ridge": learnt.ridge, "unit": draft.unit}
+        self.settings_ = decided
 
 
 _DENSE = (
@@ -504,84 +495,110 @@ def _by_content(problem: CodedRows, names: Sequence[str]) -> list[int]:
     return sorted(range(len(names)), key=lambda j: (marks[j], names[j]))
 
 
-def _card_rows(
-    sample: Sample, coded: CodedColumns, order: list[int], signs: Mapping[int, int], factors: Floats
-) -> CardRows:
-    """The rows as cards read them; names of many values are no conditions, and say nothing."""
-    columns, numbers = [], {}
-    codes = np.zeros((len(order), sample.labels.size), np.uint8)
-    for at, j in enumerate(order):
-        spec = coded.specs[j]
-        wide = spec.n_codes > 256
-        size = 1 if wide else spec.n_codes
-        columns.append(CardColumn(spec.name, size, spec.on_grid, signs.get(j, 0)))
-        if not wide:
-            codes[at] = coded.codes(j)
-        if spec.on_grid:
-            values, where = sample.table.coded(j)
-            values = np.asarray(values, np.float64)
-            numbers[at] = values if where is None else values[where]
-    weights = sample.weights * factors[sample.labels]
-    n_classes = len(sample.classes)
-    return CardRows(tuple(columns), codes, sample.labels, weights, n_classes, numbers)
+def _numbers(sample: Sample, j: int) -> Floats:
+    """The numbers of a column, row by row."""
+    values, where = sample.table.coded(j)
+    values = np.asarray(values, np.float64)
+    return values if where is None else values[where]
 
 
-def _spec_of(spec: ColumnSpec, part: PointColumn, rows: CardRows) -> ColumnSpec:
+def _card_column(sample: Sample, coded: CodedColumns, j: int) -> tuple[CardColumn, Ints]:
+    """A column as cards read it; one of too many levels has no conditions."""
+    spec = coded.specs[j]
+    if spec.n_codes > MOST_CODES + 1:
+        return CardColumn(spec.name, 1, None), np.zeros(sample.labels.size, np.int64)
+    codes = coded.codes(j).astype(np.int64)
+    if not spec.on_grid:
+        return CardColumn(spec.name, spec.n_codes, None), codes
+    values = _numbers(sample, j)
+    known = ~np.isnan(values)
+    seen, mine = np.unique(codes[known], return_inverse=True)
+    least = np.full(seen.size, np.inf)
+    np.minimum.at(least, mine, values[known])
+    starts = roundest(least[:-1], least[1:])
+    codes = np.where(known, np.searchsorted(starts, values, "right"), seen.size)
+    return CardColumn(spec.name, seen.size + 1, starts), codes
+
+
+def _warn_of_wide(specs: Sequence[ColumnSpec]) -> None:
+    """Name the columns that a card passes over."""
+    if specs:
+        told = ", ".join(f"{each.name!r} ({each.n_codes - 1} levels)" for each in specs[:5])
+        more = f" and {len(specs) - 5} more" if len(specs) > 5 else ""
+        warnings.warn(
+            f"X: columns of more than {MOST_CODES} levels have no line on a card: {told}{more}. "
+            "Join rare levels, or turn texts that are numbers into numbers.",
+            stacklevel=3,
+        )
+
+
+class _Part(NamedTuple):
+    """A column of a finished card."""
+
+    at: int  #: its position among the rows' columns
+    starts: Floats | None  #: of a number, where its intervals after the first begin
+    groups: Ints  #: condition of each interval or level; the last is that of missing values
+    points: Ints  #: conditions x logits
+    codes: Ints  #: interval or level of each row
+
+
+def _part(rows: CardRows, draft: Draft, at: int) -> _Part:
+    """A column of a finished card, its number cut at the card's own few cut-offs."""
+    starts, groups, codes = rows.columns[at].starts, draft.groups[at], rows.codes[at]
+    if starts is not None:
+        n = int(groups[-2]) + 1
+        codes = np.where(codes == groups.size - 1, n, groups[codes])
+        starts = starts[groups[1:-1] != groups[:-2]]
+        groups = np.append(np.arange(n), groups[-1])
+    return _Part(at, starts, groups, draft.points(at), codes)
+
+
+def _spec_of(spec: ColumnSpec, part: _Part, sample: Sample, j: int) -> ColumnSpec:
     """What the card's model must know of a column: of a number, its few cut-offs."""
     if part.starts is None:
         return spec
-    values = rows.numbers[part.column]
-    known = values[~np.isnan(values)]
-    where = np.searchsorted(part.starts, known, "right")
-    medians = [
-        np.sort(known[where == i])[((where == i).sum() - 1) // 2]
-        for i in range(part.starts.size + 1)
-    ]
+    values = _numbers(sample, j)
+    medians = []
+    for i in range(part.starts.size + 1):
+        mine = np.sort(values[part.codes == i])
+        medians.append(mine[(mine.size - 1) // 2])
     # A value belongs to the interval that begins with it.
     cuts = np.nextafter(part.starts, -np.inf)
-    ends = np.array([known.min(), known.max()])
+    ends = np.array([np.nanmin(values), np.nanmax(values)])
     count = max(spec.n_distinct, len(medians))
     return ColumnSpec(
         spec.name, _INTERVALS, np.array(medians), distinct=ends, n_distinct=count, cuts=cuts
     )
 
 
-def _by_class(points: Ints) -> Ints:
-    """Points of every class: of two, the first has none."""
-    return (
-        np.column_stack([np.zeros(len(points), np.int64), points])
-        if points.shape[1] == 1
-        else points
-    )
-
-
 def _fitted(
     sample: Sample,
-    card: PointCard,
-    parts: Sequence[PointColumn],
+    draft: Draft,
+    parts: Sequence[_Part],
     specs: Sequence[ColumnSpec],
-    codes: Sequence[Ints],
     factors: Floats,
 ) -> FittedProblem:
     """The weighted model whose weights are 0 and whose corrections are points."""
     n_classes = len(sample.classes)
     sets = one_set(sample.labels, sample.weights, factors)
     statistics = tuple(
-        MODELS[spec.model].statistics(column.astype(np.int64), spec.n_codes, sets)
-        for spec, column in zip(specs, codes, strict=True)
+        MODELS[spec.model].statistics(part.codes, spec.n_codes, sets)
+        for spec, part in zip(specs, parts, strict=True)
     )
     count = np.bincount(sample.labels, sample.weights, n_classes).astype(np.float64)
     summary = Summary(sample.classes, count, factors, tuple(specs), statistics)
-    unit, corrections = round(card.unit / UNIT), []
-    for each in parts:
-        table = _by_class(each.by_code()) * unit
+    unit, corrections = round(draft.unit / UNIT), []
+    for part in parts:
+        table = np.vstack([part.points, np.zeros_like(part.points[:1])])[part.groups] * unit
+        if n_classes == 2:  # the first one has no points
+            table = np.pad(table, ((0, 0), (1, 0)))
         corrections.append(table if table[-1].any() else table[:-1])
     speaks = any(len(part) == spec.n_codes for part, spec in zip(corrections, specs, strict=True))
     nothing = np.zeros((len(parts), n_classes), np.int64)
     weighting = Weighting(nothing, speaks=speaks, corrections=tuple(corrections))
     ratios = column_ratios(summary, 1.0, None, speaks)
     problem = weigh(summary, ratios, np.zeros(n_classes, np.int64), weighting, 1.0)
-    logits = np.append(0.0, card.constants) if n_classes == 2 else card.constants
+    logits = np.append(0.0, draft.constants) if n_classes == 2 else draft.constants
     # Differences between classes stay what they are, to the last bit.
     first = np.rint(np.ldexp(-logsumexp(logits), 30))
     prior = np.ldexp(first + np.rint(np.ldexp(logits, 30)), -30)
@@ -594,7 +611,7 @@ def _path(names: list[str], came: Sequence[int], learnt: LearntCard, n_rows: flo
     for i in range(len(came) + 1):
         most = len(learnt.losses) - 1
         lines = most if i == len(came) else min(i, most)
-        loss = learnt.losses[min(lines, learnt.card.n_lines)] / max(n_rows, 1.0)
+        loss = float(learnt.losses[min(lines, learnt.draft.size)]) / max(n_rows, 1.0)
         action, units = ("add", (came[i - 1],)) if i else ("start", ())
         path.steps.append(Step(action, units, 0, "forward", i, loss, loss))
     path.chosen = path.best = len(path.steps) - 1
@@ -605,11 +622,7 @@ def _path(names: list[str], came: Sequence[int], learnt: LearntCard, n_rows: flo
 # -- The card in words -----------------------------------------------------------------------------
 
 
-def _number(value: float) -> str:
-    return f"{value:.15g}"
-
-
-def conditions(spec: ColumnSpec, part: PointColumn, whole: bool) -> list[str]:
+def conditions(spec: ColumnSpec, part: _Part, whole: bool) -> list[str]:
     """Each condition of a column in words.
 
     Parameters
@@ -620,15 +633,13 @@ def conditions(spec: ColumnSpec, part: PointColumn, whole: bool) -> list[str]:
     silent, found = part.groups.size - 1, []
     for group in range(len(part.points)):
         codes = np.flatnonzero(part.groups == group).tolist()
-        words = []
+        shown = [code for code in codes if code != silent]
         if part.starts is None:
-            words = [str(plain_value(_plain(spec.levels[i]))) for i in codes if i != silent]  # type: ignore[index]
+            assert spec.levels is not None
+            words = [str(_plain(spec.levels[code])) for code in shown]
         else:
-            shown = [i for i in codes if i != silent]
-            if shown:
-                words.append(_interval(part.starts, shown[0], shown[-1], whole))
-        if silent in codes:
-            words.append("missing")
+            words = [_interval(part.starts, code, whole) for code in shown]
+        words += ["missing"] * (silent in codes)
         found.append(" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words))
     return found
 
@@ -638,143 +649,101 @@ def _plain(level: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _interval(starts: Floats, first: int, last: int, whole: bool) -> str:
-    """From one interval to another, in words."""
+def _interval(starts: Floats, code: int, whole: bool) -> str:
+    """An interval in words."""
     if not starts.size:
         return "any value"
-    low = None if first == 0 else float(starts[first - 1])
-    high = None if last == starts.size else float(starts[last])
+    low, high = (None, *starts.tolist())[code], (*starts.tolist(), None)[code]
     if low is None:
-        return f"below {_number(high or 0.0)}"
+        return f"below {high:.15g}"
     if high is None:
-        return f"{_number(low)} and above"
+        return f"{low:.15g} and above"
     if whole and low.is_integer() and high.is_integer():
-        return _number(low) if high - low == 1 else f"{_number(low)} to {_number(high - 1)}"
-    return f"{_number(low)} to below {_number(high)}"
+        return f"{low:.15g}" if high - low == 1 else f"{low:.15g} to {high - 1:.15g}"
+    return f"{low:.15g} to below {high:.15g}"
 
 
 def _card_of(
-    card: PointCard,
-    parts: Sequence[PointColumn],
+    parts: Sequence[_Part],
     specs: Sequence[ColumnSpec],
-    codes: Sequence[Ints],
     rows: CardRows,
     sample: Sample,
     learnt: LearntCard,
 ) -> Card:
     """Everything that the page says."""
-    lines = []
-    at = {each.column: i for i, each in enumerate(parts)}
-    for j in [j for j in learnt.order if j in at]:
-        part, spec, column = parts[at[j]], specs[at[j]], codes[at[j]]
-        values = rows.numbers.get(j)
-        whole = values is not None and bool((values[~np.isnan(values)] % 1 == 0).all())
-        seen = np.bincount(
-            np.where(part.groups[column] < 0, 0, part.groups[column]),
-            sample.weights,
-            len(part.points),
+    lines, draft, weights = [], learnt.draft, sample.weights
+    for part, spec in sorted(
+        zip(parts, specs, strict=True), key=lambda each: learnt.order.index(each[0].at)
+    ):
+        whole = part.starts is not None and bool(
+            (np.concatenate([part.starts, spec.distinct]) % 1 == 0).all()
         )
-        for words, points, n in zip(conditions(spec, part, whole), part.points, seen, strict=True):
-            lines.append(CardLine(spec.name, words, tuple(points.tolist()), float(n)))
-    several = rows.n_classes > 2
-    start = np.rint(card.constants / card.unit).astype(int).tolist() if several else [0]
-    constant = 0.0 if several else float(card.constants[0])
-    act = None if several or not lines else int(np.floor(-constant / card.unit)) + 1
+        seen = np.bincount(part.groups[part.codes], weights, len(part.points)).tolist()
+        told = zip(conditions(spec, part, whole), part.points.tolist(), seen, strict=True)
+        lines += [CardLine(spec.name, words, tuple(points), n) for words, points, n in told]
+    several, unit = rows.n_classes > 2, draft.unit
+    start = np.rint(draft.constants / unit).astype(int).tolist() if several else [0]
+    constant = 0.0 if several else float(draft.constants[0])
+    auc = loss = accuracy = None
     known = ~np.isnan(learnt.left_out[0])
-    auc, loss, accuracy = _judged(rows, learnt.left_out, known, sample.weights)
+    if known.any():
+        scores, labels, n = learnt.left_out[:, known], rows.labels[known], weights[known]
+        left = replace(rows, labels=labels, weights=n)
+        loss = left.likelihood(scores)[0] / float(n.sum())
+        accuracy = float(np.average(_decided(scores) == labels, weights=n))
+        auc = None if several else float(roc_auc_score(labels, scores[0], sample_weight=n))
     return Card(
         tuple(lines),
         tuple(plain_value(each) for each in sample.classes),
         tuple(start),
-        card.unit,
+        unit,
         constant,
-        _table(card, rows, learnt.left_out, known, sample.weights),
-        act,
-        float(sample.weights.sum()),
+        _table(rows, learnt, known, weights),
+        None if several or not lines else int(np.floor(-constant / unit)) + 1,
+        float(weights.sum()),
         auc,
         loss,
         accuracy,
     )
 
 
-Figures = tuple[float, float, float]
-
-
-def _judged(
-    rows: CardRows, scores: Floats, known: Array, weights: Floats
-) -> tuple[Figures | None, Figures | None, float | None]:
-    """AUC, log-loss and accuracy of rows left out, with intervals."""
-    if not known.any():
-        return None, None, None
-    s, labels, n = scores[:, known], rows.labels[known], weights[known]
-    if rows.n_classes == 2:
-        losses = np.logaddexp(0.0, np.where(labels == 1, -s[0], s[0]))
-        decided = (s[0] > 0).astype(int)
-    else:
-        losses = logsumexp(s, axis=0) - np.take_along_axis(s, labels[None], 0)[0]
-        decided = s.argmax(0)
-    mean = float(np.average(losses, weights=n))
-    off = 1.96 * float(np.sqrt(np.average((losses - mean) ** 2, weights=n) / n.sum()))
-    accuracy = float(np.average(decided == labels, weights=n))
-    auc = None
-    if rows.n_classes == 2:
-        from sklearn.metrics import roc_auc_score
-
-        value = float(roc_auc_score(labels, s[0], sample_weight=n))
-        # Hanley and McNeil (1982).
-        ones, zeros = n[labels == 1].sum(), n[labels == 0].sum()
-        first, second = value / (2 - value), 2 * value**2 / (1 + value)
-        spread = value * (1 - value) + (ones - 1) * (first - value**2)
-        spread = (spread + (zeros - 1) * (second - value**2)) / (ones * zeros)
-        wide = float(ndtri(0.975) * np.sqrt(max(spread, 0.0)))
-        auc = value, max(value - wide, 0.0), min(value + wide, 1.0)
-    return auc, (mean, max(mean - off, 0.0), mean + off), accuracy
+def _decided(scores: Floats) -> Ints:
+    """The most probable class by logits."""
+    return (scores[0] > 0).astype(np.int64) if len(scores) == 1 else scores.argmax(0)
 
 
 def _table(
-    card: PointCard, rows: CardRows, scores: Floats, known: Array, weights: Floats
+    rows: CardRows, learnt: LearntCard, known: Bools, weights: Floats
 ) -> tuple[CardTotal, ...]:
     """From totals (of several classes: leads) to probabilities, with rows left out behind each."""
-    from scipy.stats import beta
-
-    if not card.columns:
+    draft, scores = learnt.draft, learnt.left_out
+    if not draft.groups:
         return ()
-    totals = card.totals(rows)
+    constant, others = 0.0, rows.n_classes - 1
     if rows.n_classes == 2:
-        told = totals[0]
-        left = (scores[0] - card.constants[0]) / card.unit
+        constant = float(draft.constants[0])
+        told, left = draft.scores(rows)[0] - constant, scores[0] - constant
         hit = rows.labels == 1
-
-        def chance(total: int) -> float:
-            return float(1 / (1 + np.exp(-(card.constants[0] + card.unit * total))))
     else:
-        start = np.rint(card.constants / card.unit).astype(int)
-        ranked = np.sort(totals + start[:, None], axis=0)
-        told = ranked[-1] - ranked[-2]
-        ordered = np.sort(scores, axis=0)
-        left = (ordered[-1] - ordered[-2]) / card.unit
-        hit = scores.argmax(0) == rows.labels
-
-        def chance(total: int) -> float:
-            return float(1 / (1 + (rows.n_classes - 1) * np.exp(-card.unit * total)))
-
-    least, most = int(told.min()), int(told.max())
-    count = np.bincount(told - least, weights, most - least + 1)
+        ordered, apart = np.sort(draft.scores(rows), axis=0), np.sort(scores, axis=0)
+        told, left = ordered[-1] - ordered[-2], apart[-1] - apart[-2]
+        hit = _decided(scores) == rows.labels
+    totals = np.rint(told / draft.unit).astype(np.int64)
+    least, most = int(totals.min()), int(totals.max())
     begins, here = [least], 0.0
-    for at, n in enumerate(count.tolist()[:-1]):
-        here += n
+    for total in range(least, most):
+        here += float(weights[totals == total].sum())
         if here >= weights.sum() / _TOTALS:
-            begins.append(least + at + 1)
+            begins.append(total + 1)
             here = 0.0
-    ends = [*(each - 1 for each in begins[1:]), most]
-    which = np.searchsorted(np.array(begins[1:]) - 0.5, np.nan_to_num(left), "right")
+    which = np.searchsorted(np.array(begins[1:]) - 0.5, np.nan_to_num(left / draft.unit), "right")
     found = []
-    for i, (low, high) in enumerate(zip(begins, ends, strict=True)):
+    for i, (low, end) in enumerate(zip(begins, [*begins[1:], most + 1], strict=True)):
         mine = known & (which == i)
-        n, k = float(weights[mine].sum()), float(weights[mine & hit].sum())
-        under = float(beta.ppf(0.025, k, n - k + 1)) if k > 0 else 0.0
-        over = float(beta.ppf(0.975, k + 1, n - k)) if k < n else 1.0
-        found.append(CardTotal(low, high, (chance(low), chance(high)), n, k, (under, over)))
+        odds = [np.exp(-constant - draft.unit * total) for total in (low, end - 1)]
+        chance = 1 / (1 + others * odds[0]), 1 / (1 + others * odds[1])
+        n, hits = float(weights[mine].sum()), float(weights[mine & hit].sum())
+        found.append(CardTotal(low, end - 1, (float(chance[0]), float(chance[1])), n, hits))
     return tuple(found)
 
 
@@ -792,8 +761,6 @@ class CardProcedure(Procedure):
 
     def repeatable(self) -> Any:
         """An unfitted copy."""
-        from sklearn.base import clone
-
         return clone(self.model)
 
     def chooser(self, criterion: Criterion) -> Criterion:
@@ -822,8 +789,6 @@ class CardProcedure(Procedure):
 
     def rename_path(self, names: Sequence[str]) -> None:
         """Give the columns of the path these names."""
-        from copy import copy
-
         path = copy(self.model.path_)
         path.names = list(names)
         self.model.path_ = path
@@ -839,7 +804,7 @@ class CardProcedure(Procedure):
         return {
             "n_columns": int(self.model.support_.sum()),
             "n_lines": card.n_lines,
-            "log_loss": None if card.log_loss is None else card.log_loss[0],
+            "log_loss": card.log_loss,
         }
 
     def settings(self) -> list[tuple[str, object]]:

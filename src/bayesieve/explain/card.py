@@ -1,16 +1,11 @@
-"""A card in print: text, a page, PDF, a spreadsheet, JSON."""
+"""A card in print: text, and a page."""
 
-import json
-import os
 from html import escape
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checks import Foreign, choose
-from ..data.files.output import whole_file, write_text
-from ..data.result import jsonable, text_table
-from .text import chance_in_words, value_in_words
+from ..checks import Foreign
+from ..data.result import text_table
+from .text import chance_in_words, interval, value_in_words
 
 if TYPE_CHECKING:
     from ..estimators.card import Card, CardTotal
@@ -91,12 +86,8 @@ def said_of(card: "Card") -> list[str]:
     """Where the card comes from, how good it is, and when not to use it."""
     found = [f"Learnt from {card.n_rows:,.0f} rows.".replace(",", " ")]
     if card.log_loss is not None:
-        told = []
-        if card.auc is not None:
-            told.append(f"AUC {card.auc[0]:.3f} ({card.auc[1]:.3f} to {card.auc[2]:.3f})")
-        told.append(
-            f"log-loss {card.log_loss[0]:.3f} ({card.log_loss[1]:.3f} to {card.log_loss[2]:.3f})"
-        )
+        told = [] if card.auc is None else [f"AUC {card.auc:.3f}"]
+        told.append(f"log-loss {card.log_loss:.3f}")
         if card.accuracy is not None:
             told.append(f"{100 * card.accuracy:.1f} % decided rightly")
         found.append("Of rows left out, by cards that had not seen them: " + ", ".join(told) + ".")
@@ -129,7 +120,7 @@ def _totals(card: "Card") -> dict[str, list[str]]:
     def share(each: "CardTotal") -> str:
         if not each.rows:
             return "no rows"
-        low, high = each.interval
+        low, high = interval(each.hits, each.rows)
         return f"{each.hits:g} of {each.rows:g} ({100 * low:.0f} to {100 * high:.0f} %)"
 
     return {
@@ -217,106 +208,3 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         f'<div class="wide">{lines}</div>{act}<div class="wide">{totals}</div>'
         f'<div class="foot">{foot}</div></body></html>\n'
     )
-
-
-def save_card(card: "Card", path: str | os.PathLike[str], title: str = "Score card") -> None:
-    """Write a card in the form that the ending of the path names.
-
-    Parameters
-    ----------
-    card : to be written.
-    path : ends in .html, .txt, .json, .pdf or .xlsx.
-    title : the headline.
-    """
-    kinds = [".html", ".txt", ".json", ".pdf", ".xlsx"]
-    suffix = choose("the ending of path", Path(path).suffix.lower(), kinds)
-    if suffix == ".txt":
-        write_text(path, f"{title}\n{card.to_text()}\n")
-    elif suffix == ".json":
-        write_text(path, json.dumps(jsonable(card.to_dict()), indent=1) + "\n")
-    elif suffix == ".html":
-        write_text(path, card_html(card, title))
-    else:
-        content = _pdf(card, title) if suffix == ".pdf" else _sheet(card, title)
-        with whole_file(path) as file:
-            file.write(content)
-
-
-def _pdf(card: "Card", title: str) -> bytes:
-    """The text of the card on a sheet of A4."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "a card as PDF needs matplotlib: pip install 'bayesieve[plot]'; or save it as .html."
-        ) from error
-    lines = [part for line in card.to_text().split("\n") for part in _wrapped(line)]
-    width = max(map(len, lines), default=1)
-    size = min(10.5, 7.1 * 72 / (0.62 * width), 10.3 * 72 / (1.35 * (len(lines) + 3)))
-    figure = Figure(figsize=(8.27, 11.69))
-    figure.text(0.07, 0.95, title, fontsize=16, fontweight="bold", va="top")
-    body = "\n".join(lines)
-    figure.text(0.07, 0.915, body, fontsize=size, family="monospace", va="top", parse_math=False)
-    out = BytesIO()
-    figure.savefig(out, format="pdf", metadata={"CreationDate": None})
-    return out.getvalue()
-
-
-def _wrapped(line: str, width: int = 96) -> list[str]:
-    import textwrap
-
-    table = "  " in line.strip()
-    return [line] if table or len(line) <= width else textwrap.wrap(line, width)
-
-
-def _sheet(card: "Card", title: str) -> bytes:
-    """A workbook that computes: a mark beside the line that holds, formulas for the rest."""
-    try:
-        from openpyxl import Workbook
-        from openpyxl.styles import Font
-    except ImportError as error:
-        raise ImportError(
-            "a card as .xlsx needs openpyxl: pip install 'bayesieve[sheet]'; or save it as .html."
-        ) from error
-    book = Workbook()
-    sheet: Foreign = book.active
-    sheet.title = "card"
-    bold, heads = Font(bold=True), _heads(card)
-    sheet.append([_safe(title)])
-    sheet.append(["Write 1 beside the one line of each column that holds."])
-    sheet.append(["column", "condition", "holds", *map(_safe, heads)])
-    for cell in (*sheet[1], *sheet[3]):
-        cell.font = bold
-    start = [0] if len(card.classes) == 2 else list(card.start)
-    sheet.append(["start", "", 1, *start])
-    for line in card.lines:
-        sheet.append([_safe(line.column), _safe(line.condition), None, *line.points])
-    first, last = 4, 4 + len(card.lines)
-    letters = [chr(ord("D") + at) for at in range(len(heads))]
-    total, chance = last + 1, last + 2
-    sheet.cell(total, 1, "total").font = bold
-    marks = f"$C${first}:$C${last}"
-    for letter in letters:
-        sheet[f"{letter}{total}"] = f"=SUMPRODUCT({marks},{letter}{first}:{letter}{last})"
-    sheet.cell(chance, 1, "probability").font = bold
-    if len(card.classes) == 2:
-        odds = f"{card.constant!r}+{card.unit!r}*D{total}"
-        sheet[f"D{chance}"] = f"=1/(1+EXP(-({odds})))"
-    else:
-        every = f"${letters[0]}${total}:${letters[-1]}${total}"
-        for letter in letters:
-            sheet[f"{letter}{chance}"] = (
-                f"=1/SUMPRODUCT(EXP({card.unit!r}*({every}-{letter}{total})))"
-            )
-    for letter in letters:
-        sheet[f"{letter}{chance}"].number_format = "0.0%"
-    for letter, width in (("A", 24), ("B", 34), ("C", 8)):
-        sheet.column_dimensions[letter].width = width
-    out = BytesIO()
-    book.save(out)
-    return out.getvalue()
-
-
-def _safe(text: str) -> str:
-    """No text that a spreadsheet takes for a formula."""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text

@@ -1,35 +1,36 @@
-"""Cards: lines (conditions on columns), found one by one, and whole points for them.
+"""Cards: conditions on columns, found one by one, and whole points for them.
 
 score_k = b_k + sum over columns of the value of the group that the row's code is in.  Groups of
 codes are the conditions of a card: intervals of a number, sets of levels.  One group of each column
-has no points; each other one is a line.  All sums over rows are of whole numbers, so that a card
-does not depend on the order of rows.
+has no points; each other one is a line.  What is added up over rows are whole multiples of 2^-22,
+so that a card does not depend on the order of rows.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, gammaln, logsumexp, softmax
 
 from ..checks import Array, Floats, Ints
+from ..models.base import CORRECTION_BITS
 
-#: Penalty on squared distances of values from their mean, while lines are sought.
-RIDGE = 4.0
+#: Penalty on squared distances of a column's values from their mean while lines are sought; and
+#: those among which folds choose for the lines found.
+RIDGE, RIDGES = 4.0, (16.0, 4.0, 1.0, 0.25)
 
 #: A line must gain so much at least; the first one also the log of the number of candidates.
 LINE_PRICE = 0.2
 
+#: A significant digit of a cut-off costs so much, in nat; one that is a 5, half of it.
+DIGIT_PRICE = 0.5
 
-# Codes that a column may have, with the one of missing values.
-_CODES = 256
-
-# Values and sums over rows are whole multiples of 2^-_BITS.
-_BITS = 22
-_ONE = float(1 << _BITS)
-
-_FACTORIALS = np.array([math.lgamma(n + 1.0) for n in range(_CODES + 1)])
+#: What a point is worth is a whole multiple of this many nat.
+UNIT = 2.0**-CORRECTION_BITS
 
 # A condition holds for such a share of the rows at least: for so many rows, from here to there.
 _LEAST_SHARE, _FEWEST, _ENOUGH = 0.03, 5.0, 30.0
@@ -40,6 +41,60 @@ _SWAPS = 3
 # Newton steps, and what a change must gain to be one.
 _STEPS, _ROUNDING = 12, 1e-6
 
+# This share of what lines gain may be lost to have more of them: sizes near the best differ by
+# chance, and more lines with less each are surer.
+_SLACK = 0.05
+
+# Units at which points are tried, as multiples of the finest.
+_SCALES = np.geomspace(1.0, 6.0, 16)
+
+# So sure is a scale of 1 before any row left out has spoken, in nat.
+_PRIOR = 2.0
+
+
+def _exact(values: Floats) -> Floats:
+    """Multiples of 2^-22, whose sums do not depend on their order."""
+    return np.rint(values * 2.0**22) / 2.0**22
+
+
+# -- Rows ------------------------------------------------------------------------------------------
+
+
+def digits(number: float) -> float:
+    """Significant digits of a number; a last one that is a 5 counts half.
+
+    Examples
+    --------
+    >>> digits(30.0), digits(35.0), digits(0.034), digits(1998.0)
+    (1.0, 1.5, 2.0, 4.0)
+    """
+    text = f"{abs(number):.15e}".partition("e")[0].replace(".", "").rstrip("0")
+    return max(len(text), 1) - 0.5 * (text[-1:] == "5")
+
+
+def roundest(low: Floats, high: Floats) -> Floats:
+    """The numbers of fewest digits above `low`, up to and with `high`.
+
+    Examples
+    --------
+    >>> roundest(np.array([34.0, 28.0, -0.2, 1.21]), np.array([36.2, 31.5, 0.7, 1.24])).tolist()
+    [35.0, 30.0, 0.0, 1.24]
+    """
+    found, waiting = high.astype(np.float64), np.ones(high.shape, bool)
+    top = math.floor(
+        math.log10(max(np.abs(high).max(initial=0), np.abs(low).max(initial=0), 1e-99))
+    )
+    for exponent in range(top, top - 16, -1):
+        ten = 10.0 ** abs(exponent - 1)
+        for part in (10, 5):
+            step = part * ten if exponent > 0 else part / ten
+            whole = np.floor(high / step) * part
+            number = whole * ten if exponent > 0 else whole / ten
+            fits = waiting & (low < number) & (number <= high)
+            found[fits] = number[fits]
+            waiting &= ~fits
+    return found + 0.0
+
 
 @dataclass(frozen=True)
 class CardColumn:
@@ -49,14 +104,20 @@ class CardColumn:
     ----------
     name : of the column.
     n_codes : with the one of missing values, which is the last.
-    number : are the codes intervals of a number?
-    sign : its points may only rise (1) or fall (-1) with it; 0: both.
+    starts : of a number, where each code but the first begins; None: codes are levels.
     """
 
     name: str
     n_codes: int
-    number: bool
-    sign: int = 0
+    starts: Floats | None
+
+    @cached_property
+    def prices(self) -> Floats:
+        """What a cut behind each code costs."""
+        found = np.zeros(self.n_codes)
+        for code, start in enumerate(() if self.starts is None else self.starts.tolist()):
+            found[code] = DIGIT_PRICE * digits(start)
+        return found
 
 
 @dataclass(frozen=True)
@@ -69,7 +130,6 @@ class CardRows:
     codes : columns x rows.
     labels, weights : class of each row, and what it counts.
     n_classes : how many classes there are.
-    numbers : values of the columns that are numbers.
     """
 
     columns: tuple[CardColumn, ...]
@@ -77,7 +137,6 @@ class CardRows:
     labels: Ints
     weights: Floats
     n_classes: int
-    numbers: Mapping[int, Floats] = field(default_factory=dict)
 
     @property
     def n_logits(self) -> int:
@@ -98,32 +157,26 @@ class CardRows:
     def take(self, weights: Floats) -> "CardRows":
         """The rows with other weights; those of weight 0 are gone."""
         at = np.flatnonzero(weights > 0)
-        codes, labels = np.ascontiguousarray(self.codes[:, at]), self.labels[at]
-        numbers = {j: each[at] for j, each in self.numbers.items()}
-        return CardRows(self.columns, codes, labels, weights[at], self.n_classes, numbers)
+        return replace(self, codes=self.codes[:, at], labels=self.labels[at], weights=weights[at])
 
     def sums(self, parts: Floats) -> Floats:
         """Sums by code: columns x codes x parts."""
-        from ..engine.kernels.card import sums_by_code
-
-        out = np.zeros((len(self.codes), _CODES, len(parts)))
-        sums_by_code(self.codes, np.ascontiguousarray(parts.T), out)
-        return out
+        width = max(each.n_codes for each in self.columns)
+        found = np.empty((len(self.codes), width, len(parts)))
+        for j, codes in enumerate(self.codes):
+            for p, part in enumerate(parts):
+                found[j, :, p] = np.bincount(codes, part, width)
+        return found
 
     def likelihood(self, scores: Floats) -> tuple[float, Floats]:
         """Log-loss in nat, and probabilities of the logits, of scores: logits x rows."""
         if self.n_classes == 2:
-            s = scores[0]
-            losses = np.logaddexp(0.0, np.where(self.labels == 1, -s, s))
-            proba = (1.0 / (1.0 + np.exp(-np.clip(s, -700, 700))))[None]
+            losses = np.logaddexp(0.0, np.where(self.labels == 1, -scores[0], scores[0]))
+            proba = expit(scores)
         else:
-            top = scores.max(0)
-            odds = np.exp(scores - top)
-            total = odds.sum(0)
-            proba = odds / total
             own = np.take_along_axis(scores, self.labels[None], 0)[0]
-            losses = np.log(total) + top - own
-        return float(np.rint(losses * self.weights * _ONE).sum()) / _ONE, proba
+            losses, proba = logsumexp(scores, axis=0) - own, softmax(scores, axis=0)
+        return float(_exact(losses * self.weights).sum()), proba
 
 
 #: The group of every code of a column; -1: nobody has it.
@@ -131,7 +184,7 @@ Groups = Mapping[int, Ints]
 
 
 @dataclass(frozen=True)
-class Card:
+class Draft:
     """Groups of codes and their values.
 
     Parameters
@@ -140,32 +193,153 @@ class Card:
     values : of each column, groups x logits.
     constants : one a logit.
     loss : penalised log-loss, in nat.
+    unit : values are whole multiples of it; 0: they are no points.
     """
 
     groups: Groups
     values: Mapping[int, Floats]
     constants: Floats
     loss: float
+    unit: float = 0.0
 
     @property
-    def n_lines(self) -> int:
-        """Conditions with points: one group of each column has none."""
+    def size(self) -> int:
+        """Lines: groups but one of each column."""
         return sum(int(each.max()) for each in self.groups.values())
 
-    def tables(self) -> dict[int, Floats]:
-        """What every code says: codes x logits."""
-        found = {}
-        for j, groups in self.groups.items():
-            padded = np.vstack([self.values[j], np.zeros_like(self.constants)])
-            found[j] = padded[groups]
-        return found
+    def table(self, j: int) -> Floats:
+        """What every code of a column says: codes x logits."""
+        return np.vstack([self.values[j], np.zeros_like(self.constants)])[self.groups[j]]
+
+    def points(self, j: int) -> Ints:
+        """Points of the groups of a column: groups x logits."""
+        return np.rint(self.values[j] / self.unit).astype(np.int64)
 
     def scores(self, rows: CardRows) -> Floats:
         """Logits x rows."""
-        total = np.repeat(np.rint(self.constants * _ONE)[:, None], rows.labels.size, 1)
-        for j, table in self.tables().items():
-            total += np.rint(table * _ONE).T[:, rows.codes[j]]
-        return total / _ONE
+        total = np.repeat(self.constants[:, None], rows.labels.size, 1)
+        for j in self.groups:
+            total += self.table(j).T[:, rows.codes[j]]
+        return total
+
+    def calibrated(self, scale: float, shift: float) -> "Draft":
+        """Points that are worth so many times as much; scores of two classes are shifted, too."""
+        unit = max(round(self.unit * scale / UNIT), 1) * UNIT
+        values = {j: (self.points(j) * unit).astype(np.float64) for j in self.groups}
+        constants = np.rint(self.constants / self.unit) * unit
+        if constants.size == 1:
+            constants = _exact(self.constants * scale + shift)
+        return replace(self, values=values, constants=constants, unit=unit)
+
+
+# -- Values of given groups ------------------------------------------------------------------------
+
+
+class System:
+    """The Newton system of groups: constants, and values less those of each column's largest group.
+
+    Parameters
+    ----------
+    rows : those that train.
+    groups : of codes.
+    ridge : penalty on squared distances of the values of a column from their mean.
+    """
+
+    def __init__(self, rows: CardRows, groups: Groups, ridge: float):
+        self.rows, self.groups = rows, groups
+        self.places: dict[int, Ints] = {}  # the parameter of each group; -1: it has none
+        sizes = [int(groups[j].max()) for j in groups]
+        self.size = 1 + sum(sizes)
+        self.penalty = np.zeros((self.size, self.size))
+        self._holds = np.ones((rows.labels.size, self.size))
+        at = 1
+        for j, n in zip(groups, sizes, strict=True):
+            known = groups[j] >= 0
+            seen = np.bincount(groups[j][known], rows.seen[j, : known.size][known], n + 1)
+            free, block = int(seen.argmax()), slice(at, at + n)
+            others = np.delete(np.arange(n + 1), free)
+            self.places[j] = np.insert(np.arange(at, at + n), free, -1)
+            self._holds[:, block] = groups[j][rows.codes[j]][:, None] == others
+            self.penalty[block, block] = ridge * (np.eye(n) - 1.0 / (n + 1))
+            at += n
+
+    def point_of(self, draft: Draft) -> Floats:
+        """Parameters x logits: the values of a draft whose groups are nearly these."""
+        found = np.zeros((self.size + 1, self.rows.n_logits))
+        found[0] = draft.constants
+        for j, place in self.places.items():
+            if j in draft.groups:
+                first = [int((self.groups[j] == g).argmax()) for g in range(place.size)]
+                told = draft.table(j)[first]
+                base = told[int(place.argmin())]
+                found[0] += base
+                found[place] = told - base
+        return _exact(found[:-1])
+
+    def look(self, point: Floats) -> tuple[float, Floats]:
+        """Penalised log-loss, and probabilities."""
+        loss, proba = self.rows.likelihood((self._holds @ point).T)
+        return loss + float((point * (self.penalty @ point)).sum()) / 2, proba
+
+    def curvature(self, proba: Floats) -> Floats:
+        """Second derivatives: (logits x parameters) squared."""
+        m, n = self.size, self.rows.n_logits
+        found = np.zeros((n, m, n, m))
+        for k in range(n):
+            for other in range(k + 1):
+                curve = _exact(proba[k] * ((k == other) - proba[other]) * self.rows.weights)
+                part = self._holds.T @ (self._holds * curve[:, None])
+                found[k, :, other] = found[other, :, k] = part + (k == other) * self.penalty
+        flat = found.reshape(n * m, n * m)
+        # Scores of all classes may rise together: a little holds them.
+        flat[np.diag_indices_from(flat)] += 1e-6
+        return flat
+
+    def way(self, point: Floats, proba: Floats) -> Floats:
+        """A Newton step."""
+        rest = _exact((self.rows.truth - proba) * self.rows.weights)
+        slopes = (rest @ self._holds).T - self.penalty @ point
+        step = np.linalg.solve(self.curvature(proba), slopes.T.ravel()).astype(np.float64)
+        return step.reshape(slopes.T.shape).T
+
+    def draft_of(self, point: Floats, loss: float) -> Draft:
+        """The draft at a point."""
+        padded = np.vstack([point, np.zeros_like(point[:1])])
+        values = {j: padded[place] for j, place in self.places.items()}
+        return Draft(self.groups, values, point[0].copy(), loss)
+
+
+def refit(
+    rows: CardRows, groups: Groups, start: Draft, ridge: float = RIDGE, steps: int = _STEPS
+) -> Draft:
+    """The values of groups, by Newton steps on the penalised log-loss.
+
+    Parameters
+    ----------
+    rows : those that train.
+    groups : of codes.
+    start : a draft whose groups are nearly these.
+    ridge : see `System`.
+    steps : so many at most.
+    """
+    system = System(rows, dict(sorted(groups.items())), ridge)
+    point = system.point_of(start)
+    loss, proba = system.look(point)
+    for _ in range(steps):
+        way, share, before = system.way(point, proba), 1.0, loss
+        while share > 1e-3:
+            trial = _exact(point + share * way)
+            found = system.look(trial)
+            if found[0] < loss:
+                point, (loss, proba) = trial, found
+                break
+            share /= 4
+        if before - loss <= _ROUNDING:
+            break
+    return system.draft_of(point, loss)
+
+
+# -- Lines -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -177,333 +351,324 @@ class _Split:
     codes: Ints
 
 
-class CardFit:
-    """Cards of some rows.
+class CardSearch:
+    """Lines for some rows.
 
     Parameters
     ----------
     rows : those that train.
-    ridge : penalty on squared distances of the values of a column from their mean.
     forbidden : columns that do not enter.
     """
 
-    def __init__(self, rows: CardRows, ridge: float = RIDGE, forbidden: Sequence[int] = ()):
-        self.rows, self.ridge = rows, ridge
+    def __init__(self, rows: CardRows, forbidden: Sequence[int] = ()):
+        self.rows = rows
+        seen = rows.seen > 0
         shares = np.bincount(rows.labels, rows.weights, rows.n_classes)
         logs = np.log(np.maximum(shares, 0.5) / shares.sum())
-        start = logs[1:] - logs[:1] if rows.n_classes == 2 else logs - logs.mean()
-        self._allowed = [j for j in range(len(rows.columns)) if j not in set(forbidden)]
-        self._allowed = [j for j in self._allowed if (rows.seen[j] > 0).sum() > 1]
-        start = np.rint(start * _ONE) / _ONE
+        start = _exact(logs[1:] - logs[:1] if rows.n_classes == 2 else logs - logs.mean())
         loss, _ = rows.likelihood(np.repeat(start[:, None], rows.labels.size, 1))
-        self._whole = np.where(rows.seen > 0, 0, -1)
+        self.empty = Draft({}, {}, start, loss)
+        allowed = [j for j in range(len(seen)) if j not in set(forbidden) and seen[j].sum() > 1]
+        self._numbers = [j for j in allowed if rows.columns[j].starts is not None]
+        self._levels = [j for j in allowed if rows.columns[j].starts is None]
+        self._whole = np.where(seen, 0, -1)
+        self._prices = np.zeros(seen.shape)
+        for j in self._numbers:
+            # An interval without a row still belongs to one side of a cut.
+            self._whole[j, : rows.columns[j].n_codes - 1] = 0
+            self._prices[j, : rows.columns[j].n_codes] = rows.columns[j].prices
         self._least = min(max(_LEAST_SHARE * float(rows.weights.sum()), _FEWEST), _ENOUGH)
-        kinds = [each.sign if each.number else 2 for each in rows.columns]
-        self._signs = np.array(kinds)
-        self._orders: dict[int, tuple[Ints | None, list[Ints]]] = {}
-        self.empty = Card({}, {}, start, loss)
+        self._n_candidates = int((seen[allowed].sum(1) - 1).sum())
 
-    # -- values of given groups ----------------------------------------------------------------
-
-    def refit(self, groups: Groups, start: Card | None = None, steps: int = _STEPS) -> Card:
-        """The values of groups, by Newton steps on the penalised log-loss."""
-        system = System(self.rows, groups, self.ridge)
-        point = system.point_of(start or self.empty)
-        loss, proba = system.look(point)
-        for _ in range(steps):
-            way = system.way(point, proba)
-            share, moved = 1.0, False
-            while share > 1e-3:
-                trial = np.rint((point + share * way) * _ONE) / _ONE
-                found = system.look(trial)
-                if found[0] < loss:
-                    moved = loss - found[0] > _ROUNDING
-                    point, (loss, proba) = trial, found
-                    break
-                share /= 4
-            if not moved:
-                break
-        return system.card_of(point, loss)
-
-    # -- lines ---------------------------------------------------------------------------------
-
-    def best_split(self, card: Card, among: Sequence[int] | None = None) -> _Split | None:
-        """The condition that promises most, beyond what it takes to name its levels."""
-        from ..engine.kernels.card import best_cuts
-
-        rows, n = self.rows, self.rows.n_logits
-        _, proba = rows.likelihood(card.scores(rows))
-        rest = np.rint((rows.truth - proba) * rows.weights * _ONE)
-        curve = np.rint(proba * (1 - proba) * rows.weights * _ONE)
-        sums = rows.sums(np.concatenate([rest, curve])) / _ONE
-        groups = self._whole.copy()
-        for j, own in card.groups.items():
-            groups[j, : own.size] = own
-        views: list[int] = []
-        orders: list[Ints] = []
-        for j in self._allowed if among is None else among:
-            column, mine = rows.columns[j], card.groups.get(j)
-            if column.number:
-                known = self._orders.get(j)
-                if known is None or known[0] is not mine:
-                    known = mine, _orders_of_number(column, groups[j, : column.n_codes])
-                    self._orders[j] = known
-                found = known[1]
-            else:
-                part = sums[j, : column.n_codes]
-                found = _orders_of_levels(groups[j, : column.n_codes], part[:, :n], part[:, n:])
-            views += [j] * len(found)
-            orders += found
-        if not views:
-            return None
-        listed = np.zeros((len(views), _CODES), np.int64)
-        for at, order in enumerate(orders):
-            listed[at, : order.size] = order
-        ends = np.array([order.size for order in orders])
-        gain, place = np.empty(len(views)), np.empty(len(views), np.int64)
-        told = np.array(views), listed, ends, groups, self._signs, _FACTORIALS
-        best_cuts(sums, rows.seen, *told, self.ridge, self._least, gain, place)
-        # Of gains that differ by rounding alone, the first is taken.
-        at = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-9))[0])
-        if gain[at] <= 0:
-            return None
-        j, order = views[at], orders[at]
-        low = order[: place[at] + 1]
-        return _Split(float(gain[at]), j, low[groups[j, low] == groups[j, low[-1]]])
-
-    def split(self, card: Card, split: _Split) -> Groups:
-        """The groups, with one more."""
-        column = self.rows.columns[split.column]
-        groups = card.groups.get(split.column)
-        if groups is None:
-            groups = self._whole[split.column, : column.n_codes]
-        groups = groups.copy()
-        groups[split.codes] = groups.max() + 1
-        return {**card.groups, split.column: _in_order(groups)}
-
-    def merged(self, card: Card) -> Iterator[tuple[Groups, float, int]]:
-        """The groups with each line taken out once, and about what that costs."""
-        for j, groups in card.groups.items():
-            values = card.values[j][:, 0] if self.rows.n_logits == 1 else card.values[j].mean(1)
-            seen = np.bincount(groups[groups >= 0], self.rows.seen[j, : groups.size][groups >= 0])
-            for a, b in _neighbours(self.rows.columns[j], groups, values):
-                found = groups.copy()
-                found[found == b] = a
-                apart = np.square(card.values[j][a] - card.values[j][b]).sum()
-                cost = apart * seen[a] * seen[b] / (seen[a] + seen[b]) / 8
-                rest = {i: each for i, each in card.groups.items() if i != j}
-                if found.max() > 0 and len(set(found[found >= 0].tolist())) > 1:
-                    rest[j] = _in_order(found)
-                yield rest, cost, j
-
-    def greedy(self, most: int, keep: Sequence[int] = ()) -> Iterator[Card]:
-        """Cards of 0, 1, 2 ... lines."""
-        card, first, waiting = self.empty, True, list(keep)
-        yield card
-        n_candidates = sum(int((self.rows.seen[j] > 0).sum()) - 1 for j in self._allowed)
-        allowed = list(self._allowed)
-        while card.n_lines < most:
-            kept = bool(waiting)
-            found = self.best_split(card, [waiting.pop(0)] if kept else allowed)
-            if found is None and kept:
-                continue
-            price = LINE_PRICE + math.log(max(n_candidates, 1)) * first
-            if found is None or (not kept and found.gain < price):
+    def greedy(self, most: int) -> Iterator[Draft]:
+        """Drafts of 0, 1, 2 ... lines."""
+        draft = self.empty
+        yield draft
+        while draft.size < most:
+            found = self.best_split(draft)
+            price = LINE_PRICE + (0.0 if draft.size else math.log(max(self._n_candidates, 1)))
+            if found is None or found.gain < price:
                 return
-            more = self.refit(self.split(card, found), card)
-            more = self.swapped(more, keep, most if more.n_lines % 5 == 0 else _SWAPS)
-            more = self.obedient(more)
-            if more.n_lines <= card.n_lines:
-                # What had to rise fell: the column has no more to say.
-                allowed = [j for j in allowed if j != found.column]
-                continue
-            card, first = more, False
-            yield card
+            draft = self._swapped(refit(self.rows, self._split(draft, found), draft))
+            yield draft
 
-    def swapped(self, card: Card, keep: Sequence[int] = (), most: int = _SWAPS) -> Card:
-        """Some lines, those that say least first, each once for a better one."""
-        tried: set[int] = set()
-        for _ in range(min(card.n_lines, most)):
-            ways = list(self.merged(card))
-            left = [(cost, i) for i, (_, cost, _) in enumerate(ways) if i not in tried]
-            if not left:
-                break
-            _, i = min(left)
-            tried.add(i)
-            groups, _, j = ways[i]
-            if j in keep and j not in groups:
-                continue
-            less = self.refit(groups, card, steps=2)
+    def best_split(self, draft: Draft) -> _Split | None:
+        """The condition that promises most, beyond the price of its digits."""
+        rows, n = self.rows, self.rows.n_logits
+        _, proba = rows.likelihood(draft.scores(rows))
+        parts = np.concatenate([rows.truth - proba, proba * (1 - proba)]) * rows.weights
+        sums = rows.sums(_exact(parts))
+        groups = self._whole.copy()
+        for j, own in draft.groups.items():
+            groups[j, : own.size] = own
+        views, place = self._views(sums)
+        if not views.size:
+            return None
+        # Codes group by group; those that nobody has come last.
+        width = groups.shape[1]
+        mine = np.where(groups < 0, width, groups)[views]
+        order = np.lexsort((place, mine), axis=1)
+        mine = np.take_along_axis(mine, order, 1)
+        seen = np.take_along_axis(rows.seen[views], order, 1)
+        added = np.take_along_axis(sums[views], order[..., None], 1)
+        added = np.concatenate([added, seen[..., None]], 2).cumsum(1)
+        first = _firsts(mine)
+        last = width - 1 - np.flip(_firsts(np.flip(mine, 1)), 1)
+        before = np.pad(added, ((0, 0), (1, 0), (0, 0)))
+        before = np.take_along_axis(before, first[..., None], 1)
+        low = added - before
+        total = np.take_along_axis(added, last[..., None], 1) - before
+        share = low[..., n : 2 * n] / np.maximum(total[..., n : 2 * n], 1e-300)
+        step = low[..., :n] - share * total[..., :n]
+        curve = np.maximum(low[..., n : 2 * n] * (1 - share), 0.0) + RIDGE
+        gain = (step * step / curve).sum(2) / 2 * (1.0 if n == 1 else (n - 1) / n)
+        at = np.arange(width)
+        some, size = at - first + 1.0, last - first + 1.0
+        named = gammaln(size + 1) - gammaln(some + 1) - gammaln(size - some + 1) - np.log(size)
+        is_number = np.isin(views, self._numbers)[:, None]
+        gain -= np.where(is_number, 0.0, np.maximum(named, 0.0))
+        here, there = low[..., -1], total[..., -1] - low[..., -1]
+        fair = (at < last) & (mine < width) & (seen > 0) & (np.minimum(here, there) >= self._least)
+        fair &= gain > 0
+        if not fair.any():
+            return None
+        net = np.where(fair, gain - np.take_along_axis(self._prices[views], order, 1), -np.inf)
+        # Of gains that differ by rounding alone, the first is taken.
+        v, p = divmod(int((net.ravel() >= net.max() - 1e-9 * gain[fair].max()).argmax()), width)
+        return _Split(float(gain[v, p]), int(views[v]), order[v, first[v, p] : p + 1])
+
+    def _views(self, sums: Floats) -> tuple[Ints, Floats]:
+        """Columns, and the places of their codes in an order that a cut may follow."""
+        n, width = self.rows.n_logits, sums.shape[1]
+        plain = np.tile(np.arange(width, dtype=np.float64), (len(self._numbers), 1))
+        missing = np.array([self.rows.columns[j].n_codes - 1 for j in self._numbers], np.int64)
+        # What is missing stands on either side of a cut.
+        ahead = plain.copy()
+        ahead[np.arange(len(missing)), missing] = -1.0
+        some = self.rows.seen[self._numbers, missing] > 0
+        # Levels stand in the order of what their rows lack of each class.
+        lean = np.round(sums[self._levels, :, :n] / (sums[self._levels, :, n:] + 1.0), 9)
+        views = [*self._numbers, *np.array(self._numbers)[some], *self._levels * n]
+        place = np.concatenate([plain, ahead[some], *np.moveaxis(lean, 2, 0)])
+        return np.array(views, np.int64), place
+
+    def _split(self, draft: Draft, split: _Split) -> Groups:
+        """The groups, with one more."""
+        j = split.column
+        groups = draft.groups.get(j, self._whole[j, : self.rows.columns[j].n_codes]).copy()
+        groups[split.codes] = groups.max() + 1
+        return {**draft.groups, j: _in_order(groups)}
+
+    def _swapped(self, draft: Draft) -> Draft:
+        """One of the lines that say least for a better one, if there is any."""
+        for groups in self._shorter(draft)[:_SWAPS]:
+            less = refit(self.rows, groups, draft, steps=2)
             found = self.best_split(less)
-            if found is None or found.gain < less.loss - card.loss - 1.0:
+            if found is None or found.gain < less.loss - draft.loss - 1.0:
                 continue
-            other = self.refit(self.split(less, found), less, steps=4)
-            if other.loss < card.loss - _ROUNDING:
-                card = other
-        return card
+            other = refit(self.rows, self._split(less, found), less, steps=4)
+            if self._cost(other) < self._cost(draft) - _ROUNDING:
+                return other
+        return draft
 
-    def obedient(self, card: Card) -> Card:
-        """Neighbours that fall where they must rise are one."""
-        while True:
-            wrong = None
-            for j, groups in card.groups.items():
-                sign, column = self.rows.columns[j].sign, self.rows.columns[j]
-                if not sign:
-                    continue
-                last = int(groups[: column.n_codes - 1].max(initial=0))
-                steps = sign * np.diff(card.values[j][: last + 1, 0])
-                if steps.size and steps.min() < 0:
-                    wrong = j, int(steps.argmin())
-                    break
-            if wrong is None:
-                return card
-            j, at = wrong
-            found = card.groups[j].copy()
-            found[found > at] -= 1
-            rest = {i: each for i, each in card.groups.items() if i != j}
-            if found.max() > 0:
-                rest[j] = found
-            card = self.refit(rest, card)
+    def _cost(self, draft: Draft) -> float:
+        """Penalised log-loss, and the price of the cut-offs."""
+        total = draft.loss
+        for j, groups in draft.groups.items():
+            total += self.rows.columns[j].prices[:-2][groups[1:-1] != groups[:-2]].sum()
+        return total
+
+    def _shorter(self, draft: Draft) -> list[Groups]:
+        """The groups with each line taken out once, by about what that costs."""
+        found: list[tuple[float, int, Groups]] = []
+        for j, groups in draft.groups.items():
+            values, known = draft.values[j], groups >= 0
+            seen = np.bincount(groups[known], self.rows.seen[j, : groups.size][known])
+            order = np.arange(len(values))
+            if self.rows.columns[j].starts is None:
+                order = np.argsort(values[:, 0], kind="stable")
+            for a, b in pairwise(order.tolist()):
+                rest = {i: each for i, each in draft.groups.items() if i != j}
+                if len(values) > 2:
+                    rest[j] = _in_order(np.where(groups == b, a, groups))
+                apart = float(np.square(values[a] - values[b]).sum())
+                cost = apart * seen[a] * seen[b] / max(seen[a] + seen[b], 1e-9)
+                found.append((cost, len(found), rest))
+        return [rest for _, _, rest in sorted(found, key=lambda each: each[:2])]
+
+
+def _firsts(groups: Ints) -> Ints:
+    """Where the run of equal numbers begins that each one is in."""
+    fresh = np.diff(groups, axis=1, prepend=-2) != 0
+    return np.maximum.accumulate(np.where(fresh, np.arange(groups.shape[1]), 0), axis=1)
 
 
 def _in_order(groups: Ints) -> Ints:
     """Groups numbered in the order of their first codes."""
-    found = np.full(groups.shape, -1)
-    _, first = np.unique(groups[groups >= 0], return_index=True)
-    known = groups[groups >= 0][np.sort(first)]
-    for at, group in enumerate(known.tolist()):
-        found[groups == group] = at
-    return found
+    names = list(dict.fromkeys(groups[groups >= 0].tolist()))
+    return np.array([names.index(each) if each >= 0 else -1 for each in groups.tolist()])
 
 
-def _orders_of_number(column: CardColumn, groups: Ints) -> list[Ints]:
-    """Codes group by group; what is missing stands on either side of a cut."""
-    codes = np.flatnonzero(groups >= 0)
-    place = codes.astype(np.float64)
-    found = [codes[np.lexsort((place, groups[codes]))]]
-    if codes.size and codes[-1] == column.n_codes - 1:
-        place[-1] = -1.0
-        found.append(codes[np.lexsort((place, groups[codes]))])
-    return found
+# -- Whole points ----------------------------------------------------------------------------------
 
 
-def _orders_of_levels(groups: Ints, g: Floats, h: Floats) -> list[Ints]:
-    """Codes group by group, in the order of what their rows lack of each class."""
-    codes = np.flatnonzero(groups >= 0)
-    lean = np.round(g[codes] / (h[codes] + 1.0), 9)
-    return [codes[np.lexsort((codes, each, groups[codes]))] for each in lean.T]
+def whole_points(rows: CardRows, draft: Draft, ridge: float, most: int) -> Draft:
+    """Points for groups, and their unit: the least penalised log-loss among several scales.
 
-
-def _neighbours(column: CardColumn, groups: Ints, values: Floats) -> Iterator[tuple[int, int]]:
-    """Pairs of groups that may become one."""
-    n = int(groups.max()) + 1
-    if not column.number:
-        order = np.lexsort((np.arange(n), values))
-        yield from zip(order[:-1].tolist(), order[1:].tolist(), strict=True)
-        return
-    missing = int(groups[-1])
-    alone = missing >= 0 and not (groups[:-1] == missing).any()
-    last = n - 1 - alone
-    for at in range(last):
-        yield at, at + 1
-    if alone:
-        near = int(np.abs(values[:-1] - values[-1]).argmin())
-        yield near, missing
-
-
-class System:
-    """The Newton system of groups: constants, and values less those of each column's largest group.
+    Points are moved by ones on the quadratic form of the log-loss around its least.
 
     Parameters
     ----------
-    rows : those that train.
-    groups : of codes.
-    ridge : see `CardFit`.
+    rows, draft : values fitted with this ridge.
+    ridge : see `System`.
+    most : points of a line, at most.
+    """
+    if not draft.groups:
+        return replace(draft, unit=UNIT)
+    system = System(rows, draft.groups, ridge)
+    point, n = system.point_of(draft), rows.n_logits
+    full = form = system.curvature(system.look(point)[1])
+    wanted = point.T.ravel()
+    bound = np.where(np.arange(wanted.size) % system.size, float(most), np.inf)
+    if n == 1:  # the constant follows, and is no whole number
+        form = full[1:, 1:] - np.outer(full[1:, 0], full[0, 1:]) / full[0, 0]
+        wanted, bound = wanted[1:], bound[1:]
+    finest = max(float(np.abs(point[1:]).max()) / most, UNIT)
+    tried = []
+    for scale in _SCALES:
+        unit = max(round(finest * scale / UNIT), 1) * UNIT
+        told = unit * _steps(form, wanted, unit, bound)
+        if n == 1:
+            moved = float(full[0, 1:] @ (told - wanted)) / full[0, 0]
+            told = np.append(point[0, 0] - moved, told)
+        whole = _exact(told.reshape(n, -1).T)
+        if n > 1:
+            whole[0] -= whole[0].min()
+        tried.append((system.look(whole)[0], unit, whole))
+    loss, unit, whole = min(tried, key=lambda each: each[:2])
+    found = replace(system.draft_of(whole, loss), unit=unit)
+    joined = {j: _joined(rows.columns[j], found, j) for j in found.groups}
+    joined = {j: each for j, each in joined.items() if each[1].any()}
+    groups = {j: each[0] for j, each in joined.items()}
+    return replace(found, groups=groups, values={j: each[1] for j, each in joined.items()})
+
+
+def _steps(form: Floats, wanted: Floats, unit: float, bound: Floats) -> Floats:
+    """Whole numbers near those wanted, by the form: each is moved as long as that helps."""
+    z = np.clip(np.rint(wanted / unit), -bound, bound)
+    slope = form @ (unit * z - wanted)
+    for _ in range(60):
+        moved = False
+        for i in range(z.size):
+            to = z[i] + np.rint(-slope[i] / (unit * max(form[i, i], 1e-9)))
+            to = min(max(to, -bound[i]), bound[i])
+            if to != z[i]:
+                slope += form[:, i] * (unit * (to - z[i]))
+                z[i], moved = to, True
+        if not moved:
+            break
+    return z
+
+
+def _joined(column: CardColumn, draft: Draft, j: int) -> tuple[Ints, Floats]:
+    """Groups of equal values as one, of a number those that are neighbours; and the values."""
+    groups, table = draft.groups[j], draft.table(j)
+    if column.starts is None:
+        values, back = np.unique(draft.values[j], axis=0, return_inverse=True)
+        return np.where(groups >= 0, back.ravel()[groups], -1), values
+    found = np.append(0, (table[1:-1] != table[:-2]).any(1).cumsum())
+    missing = -1
+    if groups[-1] >= 0:
+        alike = (table[:-1] == table[-1]).all(1)
+        missing = int(found[alike.argmax()] if alike.any() else found[-1] + 1)
+    found = np.append(found, missing)
+    return found, table[[int((found == g).argmax()) for g in range(int(found.max()) + 1)]]
+
+
+# -- What folds decide -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LearntCard:
+    """A card, and what folds said of it.
+
+    Parameters
+    ----------
+    draft : of all rows, with points.
+    ridge : penalty that foretold rows left out best.
+    losses : log-loss of rows left out with 0, 1, 2 ... lines, before rounding.
+    order : columns in the order in which they came.
+    left_out : logits of every row by a card that has not seen it; NaN of rows in no fold.
     """
 
-    def __init__(self, rows: CardRows, groups: Groups, ridge: float):
-        self.rows, self.groups = rows, groups
-        self.columns = sorted(groups)
-        sizes = [int(groups[j].max()) + 1 for j in self.columns]
-        self.size = 1 + sum(sizes) - len(sizes)
-        # The parameter of each group; the last one stands for the group that has none.
-        self.places: list[Ints] = []
-        self._at = np.empty((rows.labels.size, len(sizes)), np.int64)
-        self.penalty = np.zeros((self.size, self.size))
-        at = 1
-        for c, (j, n) in enumerate(zip(self.columns, sizes, strict=True)):
-            known = groups[j] >= 0
-            seen = np.bincount(groups[j][known], rows.seen[j, : known.size][known], n)
-            place = np.insert(np.arange(at, at + n - 1), int(seen.argmax()), self.size)
-            self.places.append(place)
-            self._at[:, c] = place[np.maximum(groups[j], 0)][rows.codes[j]]
-            block = slice(at, at + n - 1)
-            self.penalty[block, block] = ridge * (np.eye(n - 1) - 1.0 / n)
-            at += n - 1
+    draft: Draft
+    ridge: float
+    losses: Floats
+    order: tuple[int, ...]
+    left_out: Floats
 
-    def point_of(self, card: Card) -> Floats:
-        """Parameters x logits, as near to a card as these groups are."""
-        found = np.zeros((self.size + 1, self.rows.n_logits))
-        found[0] = card.constants
-        tables = card.tables()
-        for j, place in zip(self.columns, self.places, strict=True):
-            if j not in tables:
-                continue
-            known = self.groups[j] >= 0
-            mine, seen = self.groups[j][known], self.rows.seen[j, : known.size][known]
-            total = np.maximum(np.bincount(mine, seen, place.size), 1e-12)
-            for k, told in enumerate(tables[j][known].T):
-                mean = np.bincount(mine, seen * told, place.size) / total
-                free = int(np.flatnonzero(place == self.size)[0])
-                found[0, k] += mean[free]
-                found[place, k] = mean - mean[free]
-        return np.rint(found[:-1] * _ONE) / _ONE
 
-    def look(self, point: Floats) -> tuple[float, Floats]:
-        """Penalised log-loss, and probabilities."""
-        from ..engine.kernels.card import add_up
+def learn_card(
+    rows: CardRows, folds: Sequence[Floats], lines: int, most: int, forbidden: Sequence[int] = ()
+) -> LearntCard:
+    """Find lines and points; folds within the rows decide how many, how free, and the unit.
 
-        scores = np.empty((self.rows.n_logits, self.rows.labels.size))
-        add_up(self._at, np.vstack([point, np.zeros_like(point[:1])]), scores)
-        loss, proba = self.rows.likelihood(scores)
-        return loss + float((point * (self.penalty @ point)).sum()) / 2, proba
+    Parameters
+    ----------
+    rows : all that train.
+    folds : the share of each row that is held out, fold by fold.
+    lines, most : lines of the card, and points of a line, at most.
+    forbidden : columns that have no line.
+    """
+    walks, losses = [], np.zeros(lines + 1)
+    for share in folds:
+        train, test = rows.take(rows.weights * (1 - share)), rows.take(rows.weights * share)
+        drafts = list(CardSearch(train, forbidden).greedy(lines))
+        drafts += [drafts[-1]] * (lines + 1 - len(drafts))
+        losses += [test.likelihood(draft.scores(test))[0] for draft in drafts]
+        walks.append((train, test, drafts, np.flatnonzero(rows.weights * share > 0)))
+    size, ridge = lines, RIDGE
+    if folds:
+        near = losses <= losses.min() + _SLACK * (losses[0] - losses.min())
+        size = int(np.flatnonzero(near)[-1]) if losses.min() < losses[0] else 0
+        told = np.zeros(len(RIDGES))
+        for train, test, drafts, _ in walks:
+            fits = [refit(train, drafts[size].groups, drafts[size], each) for each in RIDGES]
+            told += [test.likelihood(fit.scores(test))[0] for fit in fits]
+        ridge = RIDGES[int(told.argmin())]
 
-    def slopes(self, point: Floats, proba: Floats) -> Floats:
-        """How the loss falls: parameters x logits."""
-        from ..engine.kernels.card import add_slopes
+    def pointed(some: CardRows, draft: Draft) -> Draft:
+        return whole_points(some, refit(some, draft.groups, draft, ridge), ridge, most)
 
-        rows, found = self.rows, np.zeros((self.size + 1, self.rows.n_logits))
-        add_slopes(self._at, np.rint((rows.truth - proba) * rows.weights * _ONE), found)
-        return found[:-1] / _ONE - self.penalty @ point
+    path = list(CardSearch(rows, forbidden).greedy(size))
+    order = tuple(dict.fromkeys(j for draft in path for j in draft.groups))
+    found = pointed(rows, path[-1])
+    left_out = np.full((rows.n_logits, rows.labels.size), np.nan)
+    for train, test, drafts, at in walks:
+        left_out[:, at] = pointed(train, drafts[size]).scores(test)
+    if folds and found.groups:
+        scale, shift = calibration(rows, left_out)
+        left_out, found = left_out * scale + shift, found.calibrated(scale, shift)
+    return LearntCard(found, ridge, losses, order, left_out)
 
-    def curvature(self, proba: Floats) -> Floats:
-        """Second derivatives: (logits x parameters) squared."""
-        from ..engine.kernels.card import add_curvature
 
-        rows, m, n = self.rows, self.size, self.rows.n_logits
-        pairs = [(k, other) for k in range(n) for other in range(k + 1)]
-        parts = np.array([proba[k] * ((k == other) - proba[other]) for k, other in pairs])
-        sums = np.zeros((len(pairs), m + 1, m + 1))
-        add_curvature(self._at, np.rint(parts * rows.weights * _ONE), sums)
-        found = np.zeros((n, m, n, m))
-        for (k, other), part in zip(pairs, sums[:, :-1, :-1] / _ONE, strict=True):
-            whole = part + part.T - np.diag(np.diag(part))
-            if k == other:
-                whole = whole + self.penalty
-            found[k, :, other] = found[other, :, k] = whole
-        flat = found.reshape(n * m, n * m)
-        # Scores of all classes may rise together: a little holds them.
-        flat[np.diag_indices_from(flat)] += 1e-6
-        return flat
+def calibration(rows: CardRows, scores: Floats) -> tuple[float, float]:
+    """The scale and the shift (of two classes) by which scores of rows left out are best.
 
-    def way(self, point: Floats, proba: Floats) -> Floats:
-        """A Newton step."""
-        slopes = self.slopes(point, proba).T
-        found = np.linalg.solve(self.curvature(proba), slopes.ravel()).astype(np.float64)
-        return found.reshape(slopes.shape).T
+    Parameters
+    ----------
+    rows : all of them.
+    scores : logits x rows; NaN of rows that were never left out.
+    """
+    at = np.flatnonzero(~np.isnan(scores[0]))
+    some, known = replace(rows, labels=rows.labels[at], weights=rows.weights[at]), scores[:, at]
 
-    def card_of(self, point: Floats, loss: float) -> Card:
-        """The card at a point."""
-        padded = np.vstack([point, np.zeros_like(point[:1])])
-        values = {j: padded[at] for j, at in zip(self.columns, self.places, strict=True)}
-        return Card(self.groups, values, point[0].copy(), loss)
+    def loss(point: Floats) -> float:
+        scale, shift = math.exp(point[0]), float(point[1:].sum())
+        return some.likelihood(known * scale + shift)[0] + _PRIOR * (scale - 1) ** 2
+
+    start = np.zeros(2 if rows.n_logits == 1 else 1)
+    simplex = np.vstack([start, 0.25 * np.eye(start.size)])
+    options = {"initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-5}
+    best = minimize(loss, start, method="Nelder-Mead", options=options).x
+    return math.exp(best[0]), float(best[1:].sum())
