@@ -395,7 +395,7 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
             tuple(column for column, _ in parts),
             np.array([codes for _, codes in parts]),
             sample.labels,
-            sample.weights * factors[sample.labels],
+            sample.weights * (np.maximum(np.rint(factors * 1024), 1) / 1024)[sample.labels],
             len(classes),
         )
         folds = _folds(problem, check_random_state(self.random_state))

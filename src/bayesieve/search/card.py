@@ -128,7 +128,7 @@ class CardRows:
     ----------
     columns : what each column is like.
     codes : columns x rows.
-    labels, weights : class of each row, and what it counts.
+    labels, weights : class of each row, and what it counts, in multiples of 2^-10.
     n_classes : how many classes there are.
     """
 
@@ -176,7 +176,7 @@ class CardRows:
         else:
             own = np.take_along_axis(scores, self.labels[None], 0)[0]
             losses, proba = logsumexp(scores, axis=0) - own, softmax(scores, axis=0)
-        return float(_exact(losses * self.weights).sum()), proba
+        return float((_exact(losses) * self.weights).sum()), proba
 
 
 #: The group of every code of a column; -1: nobody has it.
@@ -287,7 +287,7 @@ class System:
         found = np.zeros((n, m, n, m))
         for k in range(n):
             for other in range(k + 1):
-                curve = _exact(proba[k] * ((k == other) - proba[other]) * self.rows.weights)
+                curve = _exact(proba[k] * ((k == other) - proba[other])) * self.rows.weights
                 part = self._holds.T @ (self._holds * curve[:, None])
                 found[k, :, other] = found[other, :, k] = part + (k == other) * self.penalty
         flat = found.reshape(n * m, n * m)
@@ -297,7 +297,7 @@ class System:
 
     def way(self, point: Floats, proba: Floats) -> Floats:
         """A Newton step."""
-        rest = _exact((self.rows.truth - proba) * self.rows.weights)
+        rest = _exact(self.rows.truth - proba) * self.rows.weights
         slopes = (rest @ self._holds).T - self.penalty @ point
         step = np.linalg.solve(self.curvature(proba), slopes.T.ravel()).astype(np.float64)
         return step.reshape(slopes.T.shape).T
@@ -396,8 +396,8 @@ class CardSearch:
         """The condition that promises most, beyond the price of its digits."""
         rows, n = self.rows, self.rows.n_logits
         _, proba = rows.likelihood(draft.scores(rows))
-        parts = np.concatenate([rows.truth - proba, proba * (1 - proba)]) * rows.weights
-        sums = rows.sums(_exact(parts))
+        parts = np.concatenate([rows.truth - proba, proba * (1 - proba)])
+        sums = rows.sums(_exact(parts) * rows.weights)
         groups = self._whole.copy()
         for j, own in draft.groups.items():
             groups[j, : own.size] = own
@@ -622,11 +622,12 @@ def learn_card(
     """
     walks, losses = [], np.zeros(lines + 1)
     for share in folds:
-        train, test = rows.take(rows.weights * (1 - share)), rows.take(rows.weights * share)
+        held = _exact(rows.weights * share)
+        train, test = rows.take(_exact(rows.weights - held)), rows.take(held)
         drafts = list(CardSearch(train, forbidden).greedy(lines))
         drafts += [drafts[-1]] * (lines + 1 - len(drafts))
         losses += [test.likelihood(draft.scores(test))[0] for draft in drafts]
-        walks.append((train, test, drafts, np.flatnonzero(rows.weights * share > 0)))
+        walks.append((train, test, drafts, np.flatnonzero(held > 0)))
     size, ridge = lines, RIDGE
     if folds:
         near = losses <= losses.min() + _SLACK * (losses[0] - losses.min())
