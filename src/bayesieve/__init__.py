@@ -6,6 +6,7 @@ What most people need is here.  `bayesieve.export` writes models in other langua
 """
 
 from .app.studio.launch import studio
+from .estimators.card import ScoreCard
 from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
 from .estimators.naive_bayes import NaiveBayes, deploy
 from .estimators.selector import NaiveBayesSelector
@@ -34,6 +35,7 @@ __all__ = [
     "GreedyEnsemble",
     "NaiveBayes",
     "NaiveBayesSelector",
+    "ScoreCard",
     "Session",
     "SubsetEnsemble",
     "WeightedNaiveBayes",

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
+from bayesieve import NaiveBayes, NaiveBayesSelector, ScoreCard, WeightedNaiveBayes
 
 
 @parametrize_with_checks(
@@ -12,6 +12,7 @@ from bayesieve import NaiveBayes, NaiveBayesSelector, WeightedNaiveBayes
         NaiveBayesSelector(),
         NaiveBayesSelector(search="forward", criterion="error", cv=3, validation=None),
         WeightedNaiveBayes(),
+        ScoreCard(),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..checks import Foreign
+from .card import card
 from .commands import datasets, explain, predict, rank, select
 from .demo import demo
 from .evaluate import calibrate, compare, decide, drift, nested, report, stability
@@ -173,7 +174,7 @@ def _main(
 
 _VERBS: tuple[Callable[..., None], ...] = (
     *(compare, calibrate, decide, report, drift, nested, stability),
-    *(reproduce, signals, scores, studio_command, demo),
+    *(reproduce, card, signals, scores, studio_command, demo),
     *(select, rank, predict, explain, datasets),
 )
 

@@ -30,7 +30,7 @@ _LEARN = (*_CHOOSE, "signals")
 
 # Others whose results machines read.
 _LISTED = (
-    *("calibrate", "decide", "compare", "drift"),
+    *("card", "calibrate", "decide", "compare", "drift"),
     *("rank", "explain", "datasets", "scores", "reproduce"),
 )
 
@@ -111,13 +111,14 @@ class Settings(OptionTable):
     out: Path | None = option(
         None,
         "Folder for model.json, *.csv and report.html.",
-        ("select", "signals"),
-        required=("select", "signals"),
+        ("select", "signals", "card"),
+        required=("select", "signals", "card"),
+        says={"card": "Folder for card.html, card.txt, card.json and model.json."},
     )
     target: str | None = option(
         None,
         "Column with the classes; svmlight and npz files hold theirs.",
-        (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio"),
+        (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio", "card"),
         says={
             "signals": "Column with the classes, of DATA or of --labels.",
             "compare": "Column with the classes, in every table given.",
@@ -184,7 +185,7 @@ class Settings(OptionTable):
     groups: str | None = option(
         None,
         "Column of groups (series, patient, machine) that are never split.",
-        (*LIKE_SELECT, "decide", "signals"),
+        (*LIKE_SELECT, "decide", "signals", "card"),
         says={
             "decide": "Column of groups (a patient, a machine): rates then hold for rows of new "
             "groups, estimated from one row of each.",
@@ -211,11 +212,13 @@ class Settings(OptionTable):
         says={"signals": "Maximum number of indicators, by a search."},
     )
     class_weight: str | None = option(
-        None, "'balanced': every class weighs the same; or CLASS=NUMBER,...", _LEARN
+        None, "'balanced': every class weighs the same; or CLASS=NUMBER,...", (*_LEARN, "card")
     )
-    jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio"))
-    seed: int = option(0, "Random seed.", _LEARN, low=0)
-    identifiers: bool = option(False, "Keep text columns with as many values as rows.", _CHOOSE)
+    jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio", "card"))
+    seed: int = option(0, "Random seed.", (*_LEARN, "card"), low=0)
+    identifiers: bool = option(
+        False, "Keep text columns with as many values as rows.", (*_CHOOSE, "card")
+    )
     checkpoint: Path | None = option(
         None,
         "File for the progress of the search.",
@@ -231,7 +234,9 @@ class Settings(OptionTable):
         says={"signals": "Select at most one of indicators that are nearly the same."},
     )
     keep: list[str] | None = option(None, "A column that is always selected; repeatable.", _CHOOSE)
-    forbid: list[str] | None = option(None, "A column that is never selected; repeatable.", _CHOOSE)
+    forbid: list[str] | None = option(
+        None, "A column that is never selected; repeatable.", (*_CHOOSE, "card")
+    )
     priors: str | None = option(
         None,
         "Class priors where the model is used: CLASS=NUMBER,... for every class, or 'uniform'.",
@@ -249,9 +254,14 @@ class Settings(OptionTable):
         ("select", "signals", "stability"),
         low=0,
     )
-    title: str | None = option(None, "Headline of the report.", ("select", "signals", "report"))
+    title: str | None = option(
+        None,
+        "Headline of the report.",
+        ("select", "signals", "report", "card"),
+        says={"card": "Headline of the card."},
+    )
     force: bool = option(
-        False, "Overwrite an existing result.", ("select", "signals", "report", "demo")
+        False, "Overwrite an existing result.", ("select", "signals", "report", "demo", "card")
     )
     safe_csv: bool = option(
         False,
@@ -261,7 +271,7 @@ class Settings(OptionTable):
     engine: str = option("threads", KEEPER, ("select",), names=lambda: ENGINES, only=True)
     scheduler: str | None = option(None, SCHEDULER, ("select",))
     quiet: bool = option(
-        False, "Print errors only.", (*LIKE_SELECT, "signals", "decide", "compare")
+        False, "Print errors only.", (*LIKE_SELECT, "signals", "decide", "compare", "card")
     )
     as_json: bool = option(
         False,

@@ -194,9 +194,11 @@ class Refits:
             read.rows[at] if repeats is None else np.repeat(read.rows[at], repeats)
         )
         model = fresh_copy(self.last, seed) if choose else self.procedure.base_model()
-        if choose:  # rows that `validation` names are named anew, among these
+        if choose:
+            model.set_params(n_jobs=model.n_jobs if alone else 1)
+        if choose and hasattr(model, "validation"):  # rows it names are named anew, among these
             among = validation_among(self.last.validation, read.rows[at], self.n_rows)
-            model.set_params(validation=among, n_jobs=model.n_jobs if alone else 1)
+            model.set_params(validation=among)
         if adapt is not None:
             model.set_params(**adapt(table))
         if self._pipeline is None:
@@ -218,7 +220,8 @@ class Refits:
         n_classes = np.unique(labels).size
         if not read.targets.labelled and n_classes < len(read.classes):
             return False
-        chooses = validation_among(self.last.validation, read.rows[rows], self.n_rows)
+        named = getattr(self.last, "validation", None)
+        chooses = validation_among(named, read.rows[rows], self.n_rows)
         if not isinstance(chooses, np.ndarray):
             return True
         return bool(chooses.any()) and np.unique(labels[~chooses]).size == n_classes

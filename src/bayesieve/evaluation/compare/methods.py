@@ -23,6 +23,7 @@ from ...data.result import Result
 from ...data.sample import is_label_matrix
 from ...data.storage import PackedTable
 from ...data.tables import RawTable, Table, is_frame, read_table
+from ...estimators.card import ScoreCard
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...estimators.weighted import WeightedNaiveBayes
@@ -646,6 +647,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
     "forward": lambda: NaiveBayesSelector(search="forward"),
     "forward-folds": lambda: NaiveBayesSelector(search="forward", cv=5, validation=None),
     "weighted": WeightedNaiveBayes,
+    "card": ScoreCard,
     "naive-bayes": NaiveBayes,
     "gaussian-nb": lambda: _filled(_sklearn("naive_bayes.GaussianNB")),
     "filter-nb": lambda: _filled(

@@ -293,7 +293,9 @@ def _check_weighting(data: FileData, features: list[FileData], n_classes: int, w
     for j, table in enumerate(tables):
         if table is not None:
             levels = features[j].get("levels", features[j].get("medians")) or ()
-            shape = (len(levels), n_classes)
+            # What is added where a value is missing stands last, if there is anything.
+            more = int(data["missing"] and len(table) == len(levels) + 1)
+            shape = (len(levels) + more, n_classes)
             _check_array(table, shape, f"{where}.corrections[{j}]", what="corrections")
 
 

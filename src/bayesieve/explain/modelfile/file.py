@@ -429,7 +429,9 @@ def _rebuild_weighted(
     weighting = Weighting(weights, tuple(pairs), data["missing"], signs, priors, corrections)
     steps = np.ldexp(prior.finite[0], SCORE_BITS) / CONSTANT_STEP
     constants = np.rint(steps).astype(np.int64)
-    return weigh(summary, ratios, constants, weighting, smoothing, temperature)
+    found = weigh(summary, ratios, constants, weighting, smoothing, temperature)
+    # The constants of a card are whole points, and no steps.
+    return replace(found, prior=prior)
 
 
 def _table(numbers: object) -> Ints | None:

@@ -1,0 +1,259 @@
+"""Cards: whole points that paper, file, SQL, Python and `predict` agree on."""
+
+import json
+import re
+import sqlite3
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_breast_cancer
+
+from bayesieve import (
+    ScoreCard,
+    WeightedNaiveBayes,
+    calibrate,
+    compare,
+    decide,
+    explain,
+    load_model,
+    nested,
+    save_model,
+    stability,
+)
+from bayesieve.export import to_python, to_sql
+from bayesieve.search.card import digits, roundest
+
+
+def table(n=500, seed=0, k=2):
+    """Numbers, whole numbers, levels and zeros and ones, some of them missing; classes by four."""
+    draw = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": draw.integers(18, 90, n).astype(float),
+            "dose": draw.gamma(2.0, 3.0, n),
+            "ward": draw.choice(["north", "south", "east"], n),
+            "smokes": draw.integers(0, 2, n).astype(float),
+            "noise": draw.normal(size=n),
+        }
+    )
+    X.loc[draw.random(n) < 0.2, "dose"] = np.nan
+    X.loc[draw.random(n) < 0.1, "ward"] = None
+    told = (X.age > 50) * 1.5 + (X.ward == "north") * 1.2 + X.smokes + X.dose.isna() * 1.5
+    told = told - told.median() + draw.logistic(size=n) * 0.7
+    y = np.digitize(told, np.quantile(told, np.arange(1, k) / k))
+    return X, np.array(["a", "b", "c", "d"])[y]
+
+
+def holds(condition, value):
+    """Is what a line of the paper says true of a value?"""
+    if value is None or value != value:
+        return "missing" in condition
+    words = condition.removesuffix("missing").removesuffix(" or ")
+    if isinstance(value, str):
+        return value in re.split(", | or ", words)
+    if m := re.fullmatch(r"below (\S+)", words):
+        return value < float(m[1])
+    if m := re.fullmatch(r"(\S+) and above", words):
+        return value >= float(m[1])
+    if m := re.fullmatch(r"(\S+) to below (\S+)", words):
+        return float(m[1]) <= value < float(m[2])
+    if m := re.fullmatch(r"(\S+) to (\S+)", words):
+        return float(m[1]) <= value <= float(m[2])
+    return any(value == float(each) for each in re.findall(r"[-\d.]+", words))
+
+
+def totals(card, X):
+    """What a patient reader of the paper adds up."""
+    found = np.array([card.start] * len(X))
+    for i, row in enumerate(X.to_dict("records")):
+        for line in card.lines:
+            if holds(line.condition, row[line.column]):
+                found[i] += line.points
+    return found
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def fitted(request):
+    X, y = table(k=request.param)
+    return ScoreCard(lines=8).fit(X, y), X, y
+
+
+@pytest.fixture
+def new(fitted):
+    X, _ = table(400, seed=9)
+    X.loc[::11, "ward"] = "never seen"
+    X.loc[::13, ["age", "smokes"]] = np.nan
+    X.loc[::17, "dose"] *= 100
+    return X
+
+
+def test_a_patient_reader_finds_the_same_sums(fitted, new):
+    model, _, _ = fitted
+    card, problem = model.card_, model.estimator_.fitted_.only
+    shown = totals(card, new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = model.decision_function(new)
+    if len(card.classes) == 2:
+        np.testing.assert_allclose(scores, card.constant + card.unit * shown[:, 0], atol=1e-8)
+        decided = np.where(shown[:, 0] >= card.act_from, card.classes[1], card.classes[0])
+    else:
+        apart = scores - scores[:, :1] - card.unit * (shown - shown[:, :1])
+        assert np.abs(apart).max() == 0
+        decided = np.array(card.classes)[shown.argmax(1)]
+    assert (model.predict(new) == decided).all()
+    assert problem.weighting.weights.any() == np.False_
+
+
+def test_files_sql_and_python_add_up_the_same(fitted, new, tmp_path):
+    model, _, _ = fitted
+    save_model(model, tmp_path / "card.json")
+    again = load_model(tmp_path / "card.json")
+    chosen = new.iloc[:, np.flatnonzero(model.support_)]
+    sums = model.estimator_.fitted_.only.sums
+    assert (again.predict_proba(chosen) == model.predict_proba(new)).all()
+    assert again.fitted_.only.tables[0].tolist() == model.estimator_.fitted_.only.tables[0].tolist()
+    assert callable(sums)
+    base = sqlite3.connect(":memory:")
+    new.to_sql("data", base, index=False)
+    told = [row[-1] for row in base.execute(to_sql(model, "data"))]
+    assert told == model.predict(new).tolist()
+    space = {}
+    exec(to_python(model), space)
+    rows = new.astype(object).where(new.notna(), None).to_dict("records")
+    assert [space["predict"](row) for row in rows] == model.predict(new).tolist()
+
+
+def test_lines_and_points_stay_within_their_bounds(fitted):
+    model, X, y = fitted
+    for lines, points in ((2, 10), (6, 3), (8, 1)):
+        card = ScoreCard(lines=lines, points=points).fit(X, y).card_
+        assert card.n_lines <= lines
+        assert max(abs(p) for line in card.lines for p in line.points) <= points
+    for name in {line.column for line in model.card_.lines}:
+        mine = [line for line in model.card_.lines if line.column == name]
+        assert sum(not any(line.points) for line in mine) == 1
+        assert sum(line.rows for line in mine) == len(X)
+
+
+def test_the_card_does_not_depend_on_order_or_threads(fitted):
+    model, X, y = fitted
+    order = np.random.default_rng(1).permutation(len(X))
+    others = [
+        ScoreCard(lines=8, n_jobs=2).fit(X, y),
+        ScoreCard(lines=8).fit(X.iloc[order], y[order]),
+        ScoreCard(lines=8).fit(X[X.columns[::-1]], y),
+    ]
+    for other in others:
+        assert set(other.card_.lines) == set(model.card_.lines)
+        assert other.card_.constant == model.card_.constant
+        assert other.card_.unit == model.card_.unit
+
+
+def test_noise_gives_no_lines():
+    draw = np.random.default_rng(5)
+    found = []
+    for _ in range(8):
+        X, y = draw.normal(size=(200, 6)), draw.integers(0, 2, 200)
+        found.append(ScoreCard(lines=5).fit(X, y).card_.n_lines)
+    assert found.count(0) >= 7
+    with pytest.warns(UserWarning, match="No features"):
+        assert ScoreCard().fit(X * 0, y).transform(X).shape == (200, 0)
+
+
+def test_a_forbidden_column_does_not_come():
+    X, y = table()
+    model = ScoreCard(lines=5, forbid=["age"]).fit(X, y)
+    assert "age" not in {line.column for line in model.card_.lines}
+    again = ScoreCard.from_model(WeightedNaiveBayes(max_terms=2, pairs=False).fit(X, y), X, y)
+    assert again.support_.sum() <= 2
+
+
+def test_it_goes_with_the_rest():
+    X, y = table(300)
+    model = ScoreCard(lines=4).fit(X, y)
+    assert explain(model, X[:1])[0].evidence
+    assert calibrate(model, *table(200, 4)).predict(X).shape == (300,)
+    assert decide(model, *table(200, 4), costs=[[0, 1], [5, 0]]).predict(X).shape == (300,)
+    assert len(nested(ScoreCard(lines=3), X, y, cv=2).folds) == 2
+    assert stability(ScoreCard(lines=3), X, y, n_resamples=2).selected.shape == (2, 5)
+    found = compare(["card", "majority"], {"t": (X, y)}, seeds=1, folds=2)
+    assert found is not None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"lines": 1}, "lines must be a whole number from 2"),
+        ({"points": 0}, "points must be a whole number from 1"),
+        ({"lines": 100}, "lines must be a whole number from 2 to 60"),
+        ({"forbid": ["height"]}, "forbid: 'height' is not among"),
+        ({"class_weight": "even"}, "class_weight"),
+    ],
+)
+def test_bad_parameters_are_refused_in_words(parameters, words):
+    X, y = table(100)
+    with pytest.raises(ValueError, match=words):
+        ScoreCard(**parameters).fit(X, y)
+
+
+def test_tables_that_no_page_holds_are_refused():
+    X, y = table(120)
+    with pytest.raises(ValueError, match=r"at most 10 classes.*got 12"):
+        ScoreCard().fit(X, np.arange(120) % 12)
+    with pytest.raises(ValueError, match="a card for each label"):
+        ScoreCard().fit(X, np.eye(3)[np.arange(120) % 3])
+    with pytest.raises(TypeError, match="sparse matrix"):
+        ScoreCard().fit(scipy.sparse.eye(120).tocsr(), y)
+    frames = pytest.importorskip("dask.dataframe")
+    with pytest.raises(TypeError, match="Dask collection"):
+        ScoreCard().fit(frames.from_pandas(X, npartitions=2), y)
+
+
+def test_a_cut_is_as_round_as_the_rows_allow():
+    low, high = np.array([34.0, 34.0, -3.0, 0.0123]), np.array([34.6, 36.2, 2.0, 0.0128])
+    assert roundest(low, high).tolist() == [34.5, 35.0, 0.0, 0.0125]
+    assert [digits(x) for x in (30.0, 35.0, 34.6)] == [1.0, 1.5, 3.0]
+    draw = np.random.default_rng(0)
+    x = draw.uniform(0, 100, 2000)
+    y = draw.random(2000) < np.where(x > 41.37, 0.65, 0.35)
+    lines = ScoreCard(lines=2).fit(pd.DataFrame({"x": x}), y).card_.lines
+    cuts = {float(each) for line in lines for each in re.findall(r"[\d.]+", line.condition)}
+    assert min(abs(cut - 41.37) for cut in cuts) < 2
+    assert max(map(digits, cuts)) <= 2.5
+
+
+def test_columns_of_very_many_levels_are_named():
+    X, y = table(400)
+    X["name"] = [f"n{i}" for i in range(400)]
+    with pytest.warns(UserWarning, match=r"more than 255 levels.*'name' \(400 levels\)"):
+        model = ScoreCard(lines=4).fit(X, y)
+    assert "name" not in {line.column for line in model.card_.lines}
+
+
+def test_a_card_is_printed(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    card = ScoreCard(lines=4).fit(X, y).card_
+    text = card.to_text()
+    assert "points on" in text
+    assert "rows left out" in text
+    page = card.to_html("A <title>")
+    assert "A &lt;title&gt;" in page
+    assert "http" not in page
+    for ending in ("html", "txt", "json"):
+        card.save(tmp_path / f"card.{ending}")
+    assert json.loads((tmp_path / "card.json").read_text())["act_from"] == card.act_from
+    assert len(card.to_frame("pandas")) == len(card.lines)
+    with pytest.raises(ValueError, match="ending of path"):
+        card.save(tmp_path / "card.doc")
+
+
+def test_weights_of_classes_move_the_constant_and_not_the_folds():
+    X, y = table(300)
+    plain = ScoreCard(lines=4).fit(X, y)
+    lean = ScoreCard(lines=4, class_weight={"a": 1, "b": 5}).fit(X, y)
+    assert (lean.predict(X) == "b").mean() > (plain.predict(X) == "b").mean()
+    assert lean.card_.log_loss is not None
