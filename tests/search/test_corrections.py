@@ -313,7 +313,7 @@ def test_corrections_are_whole_units_and_bounded():
     model = WeightedNaiveBayes(corrections=(40.0, 30.0), price=0.5).fit(X, y)
     for table in model.path_.states[-1].corrections[0].values():
         assert table.dtype == np.int64
-        assert np.abs(table).max() <= 4 * 2**CORRECTION_BITS
+        assert np.abs(table).max() <= 8 * 2**CORRECTION_BITS
 
 
 def test_noise_stays_out():
