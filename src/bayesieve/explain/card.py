@@ -79,7 +79,8 @@ def acting(card: "Card") -> str:
     """From which total on the second class is the more probable one."""
     if card.act_from is None:
         return ""
-    return f"{_name(card.classes[1])} is the more probable from {_whole(card.act_from)} points on."
+    points = f"{_whole(card.act_from)} point{'s' * (abs(card.act_from) != 1)}"
+    return f"{_name(card.classes[1])} is the more probable from {points} on."
 
 
 def said_of(card: "Card") -> list[str]:
@@ -128,6 +129,11 @@ def _totals(card: "Card") -> dict[str, list[str]]:
         second: [chance(each) for each in card.table],
         "of rows left out (95 %)": [share(each) for each in card.table],
     }
+
+
+def _unbroken(text: str) -> str:
+    """A number and its per cent, or its end, stay on one line."""
+    return text.replace(" %", "\u00a0%").replace(" or ", "\u00a0or\u00a0")
 
 
 def card_text(card: "Card") -> str:
@@ -194,7 +200,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         columns = _totals(card)
         head = "".join(f"<th>{escape(each)}</th>" for each in columns)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape(_unbroken(cell))}</td>" for cell in row) + "</tr>"
             for row in zip(*columns.values(), strict=True)
         )
         totals = f"<h2>What the total means</h2><table><tr>{head}</tr>{rows}</table>"
