@@ -24,7 +24,7 @@ from bayesieve import (
     stability,
 )
 from bayesieve.export import to_python, to_sql
-from bayesieve.search.card import digits, roundest
+from bayesieve.search.point_lines import digits, roundest
 
 
 def table(n=500, seed=0, k=2):

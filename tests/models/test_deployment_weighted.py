@@ -153,11 +153,11 @@ def test_a_reweighed_selection_knows_the_priors_of_its_model():
 def test_a_file_keeps_the_place(fitted, tmp_path):
     X, y, model = fitted
     checker = pytest.importorskip("jsonschema").Draft202012Validator(model_schema())
-    assert model_to_dict(model)["version"] == 4
+    assert model_to_dict(model)["version"] == 7
     for warm in (model, calibrated(model, X, y)):
         there = deploy(warm, PLACE)
         data = model_to_dict(there)
-        assert data["version"] == 5
+        assert data["version"] == 7
         assert data["models"][0]["deployment_priors"] == PLACE
         assert data["models"][0]["prior"] == model_to_dict(warm)["models"][0]["prior"]
         checker.validate(json.loads(json.dumps(data)))
@@ -167,7 +167,9 @@ def test_a_file_keeps_the_place(fitted, tmp_path):
         assert np.array_equal(again.predict_proba(columns), there.predict_proba(X))
         home = deploy(again, None)
         assert np.array_equal(home.predict_proba(columns), warm.predict_proba(X))
-    given = model_to_dict(WeightedNaiveBayes(pairs=False, price=1.0, priors=PLACE).fit(X, y))
+    given = model_to_dict(
+        WeightedNaiveBayes(pairs=False, price=1.0, priors=PLACE, corrections=False).fit(X, y)
+    )
     assert given["version"] == 5
     assert given["models"][0]["weighting"]["priors"] == PLACE
     checker.validate(json.loads(json.dumps(given)))

@@ -15,8 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..checks import Foreign
-from .card import card
-from .commands import datasets, explain, predict, rank, select
+from .commands import card, datasets, explain, predict, rank, select
 from .demo import demo
 from .evaluate import calibrate, compare, decide, drift, nested, report, stability
 from .options import LIKE_SELECT, Argument, Option, OptionTable, say, send, tell

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from os import PathLike, fspath
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -16,7 +16,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Bools, Floats, Ints, check_jobs, check_number, choose, plain_value
+from ..checks import (
+    Array,
+    Bools,
+    Floats,
+    Foreign,
+    Ints,
+    check_jobs,
+    check_number,
+    choose,
+    plain_value,
+)
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion
 from ..data.columns import MOST_CODES, ColumnSpec
@@ -37,8 +47,8 @@ from ..models.columns import Summary, choose_models
 from ..models.fitted import FittedBayes, FittedProblem
 from ..models.log_ratios import column_ratios, weigh
 from ..models.registry import MODELS
-from ..search.card import UNIT, CardColumn, CardRows, Draft, LearntCard, learn_card, roundest
 from ..search.path import LOG_LOSS, Path, Step
+from ..search.point_lines import UNIT, CardColumn, CardRows, Draft, LearntCard, learn_card, roundest
 from ..search.term_pool import CodedColumns, CodedRows, fold_weights, read_coded
 from ._validation import read_class_weight, read_forbidden
 from .base import ChosenColumns, GuidingFigures, Procedure
@@ -138,7 +148,7 @@ class Card(Result):
     """
 
     lines: tuple[CardLine, ...]
-    classes: tuple[Any, ...]
+    classes: tuple[Foreign, ...]
     start: tuple[int, ...]
     unit: float
     constant: float
@@ -156,9 +166,9 @@ class Card(Result):
         """Conditions with points other than 0: what a reader counts."""
         return sum(any(line.points) for line in self.lines)
 
-    def to_columns(self) -> dict[str, list[Any]]:
+    def to_columns(self) -> dict[str, list[object]]:
         """A row a condition."""
-        found: dict[str, list[Any]] = {
+        found: dict[str, list[object]] = {
             "column": [line.column for line in self.lines],
             "condition": [line.condition for line in self.lines],
         }
@@ -264,9 +274,9 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
 
     card_: Card
     selected_: Ints
-    path_: Any
-    classes_: Any
-    settings_: dict[str, Any]
+    path_: Path
+    classes_: Array
+    settings_: dict[str, float]
     families_ = None
     families = None
 
@@ -298,7 +308,7 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
 
     @classmethod
     def from_model(
-        cls, model: ChosenColumns, X: object, y: object, **parameters: Any
+        cls, model: ChosenColumns, X: object, y: object, **parameters: Foreign
     ) -> "ScoreCard":
         """A card on the columns of a fitted model.
 
@@ -532,7 +542,7 @@ def _warn_of_wide(specs: Sequence[ColumnSpec]) -> None:
         )
 
 
-class _Part(NamedTuple):
+class _CardFold(NamedTuple):
     """A column of a finished card."""
 
     at: int  #: its position among the rows' columns
@@ -542,7 +552,7 @@ class _Part(NamedTuple):
     codes: Ints  #: interval or level of each row
 
 
-def _part(rows: CardRows, draft: Draft, at: int) -> _Part:
+def _part(rows: CardRows, draft: Draft, at: int) -> _CardFold:
     """A column of a finished card, its number cut at the card's own few cut-offs."""
     starts, groups, codes = rows.columns[at].starts, draft.groups[at], rows.codes[at]
     if starts is not None:
@@ -550,10 +560,10 @@ def _part(rows: CardRows, draft: Draft, at: int) -> _Part:
         codes = np.where(codes == groups.size - 1, n, groups[codes])
         starts = starts[groups[1:-1] != groups[:-2]]
         groups = np.append(np.arange(n), groups[-1])
-    return _Part(at, starts, groups, draft.points(at), codes)
+    return _CardFold(at, starts, groups, draft.points(at), codes)
 
 
-def _spec_of(spec: ColumnSpec, part: _Part, sample: Sample, j: int) -> ColumnSpec:
+def _spec_of(spec: ColumnSpec, part: _CardFold, sample: Sample, j: int) -> ColumnSpec:
     """What the card's model must know of a column: of a number, its few cut-offs."""
     if part.starts is None:
         return spec
@@ -574,7 +584,7 @@ def _spec_of(spec: ColumnSpec, part: _Part, sample: Sample, j: int) -> ColumnSpe
 def _fitted(
     sample: Sample,
     draft: Draft,
-    parts: Sequence[_Part],
+    parts: Sequence[_CardFold],
     specs: Sequence[ColumnSpec],
     factors: Floats,
 ) -> FittedProblem:
@@ -622,7 +632,7 @@ def _path(names: list[str], came: Sequence[int], learnt: LearntCard, n_rows: flo
 # -- The card in words -----------------------------------------------------------------------------
 
 
-def conditions(spec: ColumnSpec, part: _Part, whole: bool) -> list[str]:
+def conditions(spec: ColumnSpec, part: _CardFold, whole: bool) -> list[str]:
     """Each condition of a column in words.
 
     Parameters
@@ -664,7 +674,7 @@ def _interval(starts: Floats, code: int, whole: bool) -> str:
 
 
 def _card_of(
-    parts: Sequence[_Part],
+    parts: Sequence[_CardFold],
     specs: Sequence[ColumnSpec],
     rows: CardRows,
     sample: Sample,
@@ -759,7 +769,7 @@ class CardProcedure(Procedure):
         """An unfitted model of all columns."""
         return NaiveBayes()
 
-    def repeatable(self) -> Any:
+    def repeatable(self) -> "ScoreCard":
         """An unfitted copy."""
         return clone(self.model)
 

@@ -647,7 +647,7 @@ METHODS: dict[str, Callable[[], Classifier]] = {
     "forward": lambda: NaiveBayesSelector(search="forward"),
     "forward-folds": lambda: NaiveBayesSelector(search="forward", cv=5, validation=None),
     "weighted": WeightedNaiveBayes,
-    "card": ScoreCard,
+    "card": lambda: _filled(ScoreCard()),
     "naive-bayes": NaiveBayes,
     "gaussian-nb": lambda: _filled(_sklearn("naive_bayes.GaussianNB")),
     "filter-nb": lambda: _filled(
