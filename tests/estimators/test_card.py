@@ -18,6 +18,7 @@ from bayesieve import (
     compare,
     decide,
     explain,
+    explain_model,
     load_model,
     nested,
     save_model,
@@ -232,6 +233,17 @@ def test_columns_of_very_many_levels_are_named():
     with pytest.warns(UserWarning, match=r"more than 255 levels.*'name' \(400 levels\)"):
         model = ScoreCard(lines=4).fit(X, y)
     assert "name" not in {line.column for line in model.card_.lines}
+
+
+def test_points_claim_no_interval_and_no_counts_beside_them():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = ScoreCard(lines=4).fit(X, y)
+    found = explain(model, X[:1])[0].to_frame()
+    assert found["low"].isna().all()
+    assert (found["rows"].iloc[1:] > 0).all()
+    cells = explain_model(model).cells()
+    assert "by counts" not in cells.to_columns()
+    assert set(cells.low) == {None}
 
 
 def test_a_card_is_printed(tmp_path):

@@ -107,9 +107,13 @@ class FeatureEvidence:
         return [row[k] - row[other] for row in rows]
 
     def counted(self, k: int, other: int) -> list[float]:
-        """Log-ratio of each value as counts say it, before the other terms corrected it."""
+        """Log-ratio of each value as counts say it, before the other terms corrected it.
+
+        What is all correction (a late term, points of a card) has no counts beside it.
+        """
         added = None if self.support is None else self.support.added
-        if added is None:
+        weights = self.source.get("weights", [])
+        if added is None or not any(weights):
             return self.ratios(k, other)
         return [
             r - float(a[k] - a[other]) for r, a in zip(self.ratios(k, other), added, strict=False)
@@ -392,7 +396,7 @@ def explain_model(
             weights = (line / WEIGHT_STEPS).tolist()
             source = {**features[j].source, "weights": weights, "alone": weighting.has(j)}
             support = features[j].support
-            if support is not None and support.added is not None:
+            if support is not None and support.added is not None and line.any():
                 source["added"] = support.added.round(4).tolist()
             features[j] = replace(features[j], source=source)
         features += [_pair_evidence(problem, pair) for pair in weighting.pairs]

@@ -276,6 +276,10 @@ class Support(NamedTuple):
         said : what the model says of each value; it is never outside.
         """
         both, found = [first, second], []
+        if self.weights is not None and self.added is not None and not self.weights[both].any():
+            # All correction (a late term, points of a card): no share of rows tells how sure it is.
+            unknown = np.full(len(self.point), np.nan)
+            return unknown, unknown
         rows, prior, whole = self.rows[:, both], self.prior[:, both], self.whole[both]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             least = prior.min(1, keepdims=True)
