@@ -19,7 +19,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from bayesieve import ScoreCard, WeightedNaiveBayes
-from bayesieve.search import card as search
+from bayesieve.search import point_lines as search
 
 BINARY = (
     "adult", "breast_cancer_wisconsin", "ionosphere", "mushroom", "pima_diabetes", "spambase",

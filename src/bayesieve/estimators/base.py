@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -297,35 +298,36 @@ class Procedure(ABC):
     def base_model(self) -> Any:
         """An unfitted model of all columns, as it would be without a choice among them."""
 
-    @abstractmethod
     def repeatable(self) -> Any:
         """An unfitted copy for resamples; what inner cross-validation decided stays decided."""
+        return clone(self.model)
 
-    @abstractmethod
     def chooser(self, criterion: "Criterion") -> "Criterion":
         """The criterion that chooses on the path, where this one guides."""
+        return criterion
 
     # -- of a fitted one -----------------------------------------------------------------------
 
     @property
-    @abstractmethod
     def row_parts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Rows that guided and rows that only chose; None where every row takes part in all."""
+        return None
 
     @property
-    @abstractmethod
     def paths(self) -> tuple[Any, ...]:
         """Paths: one, or one a label."""
+        path = self.model.path_
+        return tuple(path) if isinstance(path, list) else (path,)
 
     @property
-    @abstractmethod
     def names(self) -> list[str]:
         """Names of all columns of X, as the path tells them."""
+        return list(self.paths[0].names)
 
     @property
-    @abstractmethod
     def term_names(self) -> list[str]:
         """Names of the terms, in the order in which they were chosen."""
+        return [self.names[j] for j in self.model.selected_.tolist()]
 
     def rename(self, names: Sequence[str]) -> None:
         """Give all columns of X names, such as a sparse matrix has none of.
@@ -340,9 +342,12 @@ class Procedure(ABC):
         model.estimator_ = copy(model.estimator_)
         model.estimator_.hold(model.estimator_.fitted_.renamed([names[j] for j in chosen]))
 
-    @abstractmethod
     def rename_path(self, names: Sequence[str]) -> None:
         """Give the columns of the path, and of the terms, these names."""
+        paths = [copy(path) for path in self.paths]
+        for path in paths:
+            path.names = list(names)
+        self.model.path_ = paths if isinstance(self.model.path_, list) else paths[0]
 
     @abstractmethod
     def figures(self) -> GuidingFigures:

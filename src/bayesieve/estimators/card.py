@@ -3,7 +3,6 @@
 import json
 import warnings
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from os import PathLike, fspath
@@ -11,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _num_samples
@@ -768,40 +767,6 @@ class CardProcedure(Procedure):
     def base_model(self) -> NaiveBayes:
         """An unfitted model of all columns."""
         return NaiveBayes()
-
-    def repeatable(self) -> "ScoreCard":
-        """An unfitted copy."""
-        return clone(self.model)
-
-    def chooser(self, criterion: Criterion) -> Criterion:
-        """The criterion itself."""
-        return criterion
-
-    @property
-    def row_parts(self) -> None:
-        """None: lines and points are fitted on all rows."""
-        return
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """One path."""
-        return (self.model.path_,)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all columns of X."""
-        return list(self.model.path_.names)
-
-    @property
-    def term_names(self) -> list[str]:
-        """Names of the columns, in the order in which they came."""
-        return [self.names[j] for j in self.model.selected_.tolist()]
-
-    def rename_path(self, names: Sequence[str]) -> None:
-        """Give the columns of the path these names."""
-        path = copy(self.model.path_)
-        path.names = list(names)
-        self.model.path_ = path
 
     def figures(self) -> GuidingFigures:
         """The log-likelihood of rows left out."""

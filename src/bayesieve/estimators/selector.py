@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar
@@ -589,10 +588,6 @@ class SubsetSearch(Procedure):
         found = self.model.estimator
         return NaiveBayes() if found is None else clone(found)
 
-    def repeatable(self) -> Any:
-        """An unfitted copy."""
-        return clone(self.model)
-
     def chooser(self, criterion: Criterion) -> Criterion:
         """The criterion that chooses on the path."""
         return chooser_of(self.model, criterion)
@@ -601,26 +596,6 @@ class SubsetSearch(Procedure):
     def row_parts(self) -> tuple[Rows, Rows]:
         """Rows that guided, and rows that chose (none where all guided)."""
         return self.model.guiding_rows_, self.model.validation_rows_
-
-    @property
-    def paths(self) -> tuple[Path]:
-        """The path."""
-        return (self.model.path_,)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all columns of X."""
-        return list(self.model.path_.names)
-
-    @property
-    def term_names(self) -> list[str]:
-        """Names of the columns chosen, best first."""
-        return [self.names[j] for j in self.model.selected_.tolist()]
-
-    def rename_path(self, names: Sequence[str]) -> None:
-        """Give the columns of the path these names."""
-        self.model.path_ = copy(self.model.path_)
-        self.model.path_.names = list(names)
 
     def figures(self) -> GuidingFigures:
         """Figures of the subset chosen."""

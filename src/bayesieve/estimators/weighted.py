@@ -591,37 +591,10 @@ class WeightedTerms(Procedure):
         named = {key: decided[key] for key in ("pairs", "corrections")}
         return clone(self.model).set_params(**named, price=float(decided["price"]))
 
-    def chooser(self, criterion: Criterion) -> Criterion:
-        """The criterion itself: the last state of the path is taken."""
-        return criterion
-
-    @property
-    def row_parts(self) -> None:
-        """None: terms and weights are fitted on all rows."""
-        return
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """One path, or one a label."""
-        path = self.model.path_
-        return tuple(path) if isinstance(path, list) else (path,)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all columns of X."""
-        return list(self.paths[0].names)
-
     @property
     def term_names(self) -> list[str]:
         """Names of the terms, in the order in which they came."""
         return [term["name"] for term in self.model.terms_]
-
-    def rename_path(self, names: Sequence[str]) -> None:
-        """Give the columns of path and terms these names."""
-        paths = [copy(path) for path in self.paths]
-        for path in paths:
-            path.names = list(names)
-        self.model.path_ = paths[0] if len(paths) == 1 else paths
 
     def figures(self) -> GuidingFigures:
         """Figures of the last state: a log-likelihood of rows left out, the mean of all labels."""
