@@ -186,7 +186,10 @@ def main():
                     else accuracy_score(t, free.predict(free.told(T)))
                 )
                 some = np.flatnonzero(model.support_).tolist()
-                grid = WeightedNaiveBayes(pairs=False, keep=list(range(len(some))))
+                many = max(18, len(some))
+                grid = WeightedNaiveBayes(
+                    max_terms=many, pairs=False, keep=list(range(len(some)))
+                )
                 grid.fit(A.iloc[:, some], a)
                 exact = exact_cuts(A, a, 25)
                 cuts += digits_of(model)

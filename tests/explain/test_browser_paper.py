@@ -113,7 +113,8 @@ def test_the_whole_report_is_printed_open(printed, open_page):
         """() => [...new Set([...document.querySelectorAll("svg text")].map(
             e => getComputedStyle(e).fill))]"""
     )
-    assert ink and set(ink) <= {"rgb(0, 0, 0)", "rgb(68, 68, 68)"}
+    assert ink
+    assert set(ink) <= {"rgb(0, 0, 0)", "rgb(68, 68, 68)"}
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
 

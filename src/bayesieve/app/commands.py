@@ -3,9 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple, cast
 
@@ -38,6 +39,7 @@ from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
+from ..explain.card import judged
 from ..explain.evidence import Explanation
 from ..explain.evidence import explain as explain_table
 from ..explain.modelfile.file import load_model, save_model
@@ -582,8 +584,8 @@ def check_known(model: NaiveBayes, y: Array) -> None:
 # -- card -----------------------------------------------------------------------------------------
 
 
-#: The files of a card.
-CARD_FILES = ("card.html", "card.txt", "card.json", "model.json")
+#: The files of a card; the sheet where openpyxl is there.
+CARD_FILES = ("card.html", "card.pdf", "card.txt", "card.json", "card.xlsx", "model.json")
 
 
 def card(
@@ -591,14 +593,18 @@ def card(
     settings: Settings,
     lines: Annotated[int, Option("Conditions with points, at most.", low=2)] = 25,
     points: Annotated[int, Option("Points of a line, at most; and minus so many.", low=1)] = 10,
+    pair: Annotated[
+        list[str] | None, Option("Two columns that may speak together: age,dose. Repeatable.")
+    ] = None,
     model: Annotated[
         Path | None, Option("A model file, as written by select: its columns only.", flag="--from")
     ] = None,
 ) -> None:
     """Make a card of whole points: a page of conditions to add up, and the model behind it."""
     out = cast(Path, settings.out)
+    files = [name for name in CARD_FILES if name != "card.xlsx" or find_spec("openpyxl")]
     check_folder(out)
-    check_new([out / name for name in CARD_FILES], settings.force)
+    check_new([out / name for name in files], settings.force)
     rows = read_rows(data, settings)
     problem = rows.problem
     if not settings.quiet:
@@ -610,24 +616,40 @@ def card(
     if model is not None:
         known = {each.name for each in open_model(model)[1]}
         forbid += [name for name in problem.names if name not in known and name not in forbid]
+    weight = read_class_weight(settings.class_weight, problem)
+    shared: dict[str, Foreign] = {
+        "class_weight": weight,
+        "n_jobs": settings.jobs,
+        "random_state": settings.seed,
+    }
     found = ScoreCard(
-        lines=lines,
-        points=points,
-        forbid=forbid,
-        class_weight=read_class_weight(settings.class_weight, problem),
-        n_jobs=settings.jobs,
-        random_state=settings.seed,
+        lines=lines, points=points, pairs=_pairs_named(pair), forbid=forbid, **shared
     ).fit(rows.X, rows.y, groups=rows.groups)
-    told, title = found.card_, settings.title or f"Card from {data.name}"
+    beside = {"a weighted model of all columns": WeightedNaiveBayes(**shared)}
+    told = judged(found, rows.X, rows.y, beside, rows.groups)
+    title = settings.title or f"Card from {data.name}"
     with output_folder(out) as folder:
-        for name in CARD_FILES:
+        for name in files:
             if name == "model.json":
                 save_model(found, folder / name)
             else:
                 told.save(folder / name, title)
-    result = {**told.to_dict(), "folder": str(out), "files": list(CARD_FILES)}
-    tell_result(settings, lambda: result, lambda: _card_in_words(told, out))
+    if "card.xlsx" not in files and not settings.quiet:
+        tell("no card.xlsx: a sheet that computes needs pip install 'bayesieve[sheet]'")
+    result = {**told.to_dict(), "folder": str(out), "files": files}
+    tell_result(settings, lambda: result, lambda: _card_in_words(told, out, files))
 
 
-def _card_in_words(card: Card, out: Path) -> str:
-    return f"{card.to_text()}\n\nwritten to {out}: {', '.join(CARD_FILES)}\n"
+def _pairs_named(given: list[str] | None) -> list[tuple[str, str]]:
+    """Pairs of columns as they are typed."""
+    found = []
+    for text in given or ():
+        names = [each.strip() for each in text.split(",")]
+        if len(names) != 2:
+            raise BadUseError(f"--pair must be two columns, such as age,dose; got {text!r}.")
+        found.append((names[0], names[1]))
+    return found
+
+
+def _card_in_words(card: Card, out: Path, files: Sequence[str]) -> str:
+    return f"{card.to_text()}\n\nwritten to {out}: {', '.join(files)}\n"

@@ -113,7 +113,7 @@ class Settings(OptionTable):
         "Folder for model.json, *.csv and report.html.",
         ("select", "signals", "card"),
         required=("select", "signals", "card"),
-        says={"card": "Folder for card.html, card.txt, card.json and model.json."},
+        says={"card": "Folder for card.html, .pdf, .txt, .json and .xlsx, and model.json."},
     )
     target: str | None = option(
         None,

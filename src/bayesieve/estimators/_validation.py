@@ -644,7 +644,7 @@ def read_plan(
     if bound.families is not None:
         # Nor may a pair hold a column that another one stands for.
         forbidden = set(range(len(names))) - {j for members in units for j in members}
-    rising = _monotone(model.monotone, names, models, n_classes)
+    rising = read_monotone(model.monotone, names, models, n_classes)
     start = _start(begun, units, kept, rising, names)
     _check_room(model, units, kept, start)
     plan = WeightPlan(
@@ -664,7 +664,7 @@ def read_plan(
     return plan, bound
 
 
-def _monotone(
+def read_monotone(
     given: object, names: list[str], models: Sequence[str], n_classes: int
 ) -> dict[int, int]:
     """Columns whose evidence may only rise or fall, by position."""
@@ -694,13 +694,14 @@ def _monotone(
     return found
 
 
-def read_terms(start: object, names: list[str]) -> list[tuple[int, ...]]:
-    """Terms with which a path begins: one column each, or two.
+def read_terms(start: object, names: list[str], of: str = "start") -> list[tuple[int, ...]]:
+    """Terms that somebody names: one column each, or two.
 
     Parameters
     ----------
     start : None, or a list of columns and pairs of columns, by name or number.
     names : of the columns.
+    of : the parameter.
 
     Examples
     --------
@@ -712,7 +713,7 @@ def read_terms(start: object, names: list[str]) -> list[tuple[int, ...]]:
         return []
     if isinstance(start, str) or not isinstance(start, Iterable):
         raise TypeError(
-            "start must be a list of columns and pairs of columns, such as ['age', ('height', "
+            f"{of} must be a list of columns and pairs of columns, such as ['age', ('height', "
             f"'weight')]; got {start!r}. Wrap a single one in a list."
         )
     found = []
@@ -720,13 +721,13 @@ def read_terms(start: object, names: list[str]) -> list[tuple[int, ...]]:
         alone = isinstance(term, str | Integral)
         if not alone and not isinstance(term, Iterable):
             raise TypeError(
-                f"start[{at}] must be a column, by name or number, or a pair of two; got {term!r}. "
+                f"{of}[{at}] must be a column, by name or number, or a pair of two; got {term!r}. "
                 "Of a mask, give np.flatnonzero(mask)."
             )
-        columns = column_indices(f"start[{at}]", [term] if alone else term, names)
+        columns = column_indices(f"{of}[{at}]", [term] if alone else term, names)
         if len(set(columns)) != len(columns) or len(columns) not in (1, 2):
             raise ValueError(
-                f"start[{at}] must be a column, or a pair of two different ones; got {term!r}."
+                f"{of}[{at}] must be a column, or a pair of two different ones; got {term!r}."
             )
         found.append(tuple(sorted(columns)))
     return list(dict.fromkeys(found))

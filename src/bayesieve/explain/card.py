@@ -1,17 +1,30 @@
-"""A card in print: text, and a page."""
+"""A card in print: text, a page, a PDF, and a sheet that computes."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from html import escape
+from io import BytesIO
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..checks import Foreign
+from numpy.typing import ArrayLike
+
+from ..checks import Foreign, plain_value
 from ..data.result import text_table
+from ..estimators.base import ChosenColumns
+from ..evaluation.crossfit import Refits, out_of_fold
 from .text import chance_in_words, interval, value_in_words
 
 if TYPE_CHECKING:
-    from ..estimators.card import Card, CardTotal
+    from matplotlib.figure import Figure
+
+    from ..estimators.card import Card, CardFigures, CardLine, CardTotal, ScoreCard, Span
+
+# Lines of a page of the PDF.
+_PAGE = 58
 
 _STYLE = """
-@page { size: A4; margin: 14mm }
+@page { margin: 12mm }
 * { box-sizing: border-box }
 body { font: 16px/1.35 system-ui, sans-serif; color: #000; background: #fff; margin: 1rem auto;
   max-width: 46rem; padding: 0 .8rem }
@@ -25,10 +38,13 @@ tr.first td { border-top: 2px solid #000 } td.c { font-weight: 600 }
 td.p { font-weight: 700; font-size: 1.1rem } tr.none td:not(.c) { color: #444; font-weight: 400 }
 td.box { width: 3.2rem; border-left: 1px solid #999 }
 .act { border: 2px solid #000; padding: .35rem .6rem; font-weight: 600; margin: .5rem 0 }
+.curve { width: 100%; max-width: 40rem; margin-top: .5rem; font-size: 12px }
+.key { font-size: .8rem; margin: 0 }
 .foot { font-size: .82rem; color: #222; border-top: 1px solid #999; margin-top: 1rem }
 @media (max-width: 30rem) { body { font-size: 15px } th, td { padding: .2rem .3rem } }
 @media print { body { font-size: 10.5pt; margin: 0; max-width: none; padding: 0 }
-  tr { break-inside: avoid } }
+  tr { break-inside: avoid } th, td { padding: .08rem .4rem } h2 { margin-top: .6rem }
+  .curve { max-width: 26rem } .foot { margin-top: .5rem } }
 """
 
 
@@ -76,27 +92,79 @@ def how_to(card: "Card") -> str:
 
 
 def acting(card: "Card") -> str:
-    """From which total on the second class is the more probable one."""
-    if card.act_from is None:
+    """From which total on the second of two classes is decided."""
+    if len(card.classes) > 2 or not card.lines:
         return ""
-    points = f"{_whole(card.act_from)} point{'s' * (abs(card.act_from) != 1)}"
-    return f"{_name(card.classes[1])} is the more probable from {points} on."
+    first, second = map(_name, card.classes)
+    if not card.ruled:
+        return f"{second} is the more probable from {_points(card.act_from)} on."
+    if card.ask_from is None:
+        if card.act_from is None:
+            return f"Decide {first}, whatever the total."
+        return f"Decide {second} from {_points(card.act_from)} on; below, {first}."
+    asked = f"Below {_points(card.ask_from)} decide {first}; from there on ask a person"
+    if card.act_from is None:
+        return f"{asked}."
+    return f"{asked}, and from {_points(card.act_from)} on decide {second}."
+
+
+def _points(total: int | None) -> str:
+    assert total is not None
+    return f"{_whole(total)} point{'s' * (abs(total) != 1)}"
 
 
 def said_of(card: "Card") -> list[str]:
     """Where the card comes from, how good it is, and when not to use it."""
     found = [f"Learnt from {card.n_rows:,.0f} rows.".replace(",", " ")]
-    if card.log_loss is not None:
-        told = [] if card.auc is None else [f"AUC {card.auc:.3f}"]
-        told.append(f"log-loss {card.log_loss:.3f}")
-        if card.accuracy is not None:
-            told.append(f"{100 * card.accuracy:.1f} % decided rightly")
-        found.append("Of rows left out, by cards that had not seen them: " + ", ".join(told) + ".")
+    if card.figures:
+        found.append(
+            "On rows left out, by models that had not seen them (95 %): "
+            + "; ".join(map(_figures_in_words, card.figures))
+            + "."
+        )
     found.append(
         "Do not use it for rows of another kind than those: where the classes are more or less "
         "frequent, or values are measured differently, its probabilities do not hold."
     )
     return found
+
+
+def _figures_in_words(each: "CardFigures") -> str:
+    def span(figure: tuple[float, float, float], times: float = 1.0, places: int = 3) -> str:
+        told = [f"{times * part:.{places}f}" for part in figure]
+        return f"{told[0]} ({told[1]} to {told[2]})"
+
+    told = [] if each.auc is None else [f"AUC {span(each.auc)}"]
+    told.append(f"log-loss {span(each.log_loss)}")
+    told.append(f"{100 * each.accuracy[0]:.1f} % decided rightly")
+    return f"{each.name}: " + ", ".join(told)
+
+
+def judged(
+    model: "ScoreCard",
+    X: object,
+    y: ArrayLike,
+    others: dict[str, ChosenColumns],
+    groups: ArrayLike | None = None,
+) -> "Card":
+    """A card with figures of cards and others, each made anew for rows that it has not seen.
+
+    Parameters
+    ----------
+    model : fitted.
+    X, y, groups : what it was fitted on.
+    others : unfitted models by name, to stand beside it.
+    """
+    from ..estimators.card import CardFigures
+
+    found = []
+    for name, each in {"this card": model, **others}.items():
+        refits = Refits(each, X, y, groups=groups)
+        told = out_of_fold(refits)
+        if told is not None:
+            read = refits.read
+            found.append(CardFigures.of(name, told.proba, read.labels, read.weights))
+    return replace(model.card_, figures=tuple(found)) if found else model.card_
 
 
 def _totals(card: "Card") -> dict[str, list[str]]:
@@ -138,17 +206,16 @@ def _unbroken(text: str) -> str:
 
 def card_text(card: "Card") -> str:
     """The card for a terminal."""
-    names, last = [], None
+    heads, last = _heads(card), None
+    columns: dict[str, list[object]] = {each: [] for each in ("", "condition", *heads)}
     for line in card.lines:
-        names.append(line.column if line.column != last else "")
+        told = wrap(line.condition, 60)
+        for i, words in enumerate(told):
+            columns[""].append(line.column if line.column != last and not i else "")
+            columns["condition"].append(words if not i else f"  {words}")
+            for head, points in zip(heads, line.points, strict=True):
+                columns[head].append("" if i else signed(points).rjust(len(head)))
         last = line.column
-    columns: dict[str, list[object]] = {
-        "": [*names],
-        "condition": [line.condition for line in card.lines],
-    }
-    for at, head in enumerate(_heads(card)):
-        told = [signed(line.points[at]).rjust(len(head)) for line in card.lines]
-        columns[head] = [*told]
     parts = [card.caption() + ".", how_to(card)]
     if len(card.classes) > 2:
         pairs = zip(_heads(card), card.start, strict=True)
@@ -161,6 +228,51 @@ def card_text(card: "Card") -> str:
     return "\n".join([*(part for part in parts if part != "" or card.lines), *said_of(card)])
 
 
+def _curve(card: "Card") -> str:
+    """Chance by total: the card's as a line, rows left out as dots with what they are sure of."""
+    low, high = card.table[0].low, card.table[-1].high
+    if low == high:
+        return ""
+    width, height, left, top = 640.0, 150.0, 48.0, 8.0
+
+    def x(total: float) -> float:
+        return left + (total - low) / (high - low) * (width - left - 8)
+
+    def y(chance: float) -> float:
+        return top + (1 - chance) * (height - top - 24)
+
+    ends = [
+        (t, p)
+        for each in card.table
+        for t, p in zip((each.low, each.high), each.chance, strict=True)
+    ]
+    line = " ".join(f"{x(t):.1f},{y(p):.1f}" for t, p in ends)
+    marks = [
+        f'<line x1="{left}" x2="{width - 8}" y1="{y(chance):.1f}" y2="{y(chance):.1f}" '
+        f'stroke="#bbb"/><text x="{left - 5}" y="{y(chance) + 4:.1f}" text-anchor="end">'
+        f"{100 * chance:.0f} %</text>"
+        for chance in (0.0, 0.5, 1.0)
+    ]
+    for each in card.table:
+        marks.append(
+            f'<text x="{x(each.low):.1f}" y="{height - 6}" text-anchor="middle">'
+            f"{_whole(each.low)}</text>"
+        )
+        if each.rows:
+            least, most = interval(each.hits, each.rows)
+            at = x((each.low + each.high) / 2)
+            marks.append(
+                f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y(least):.1f}" y2="{y(most):.1f}" '
+                f'stroke="#000"/><circle cx="{at:.1f}" cy="{y(each.hits / each.rows):.1f}" r="3"/>'
+            )
+    what = "ahead by" if len(card.classes) > 2 else "total"
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="chance by {what}" '
+        f'class="curve">{"".join(marks)}<polyline points="{line}" fill="none" stroke="#000" '
+        f'stroke-width="2"/></svg><p class="key">Line: the card. Dots: rows left out (95 %).</p>'
+    )
+
+
 def card_html(card: "Card", title: str = "Score card") -> str:
     """The card as a page.
 
@@ -168,7 +280,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
     --------
     >>> from bayesieve.estimators.card import Card
     >>> from bayesieve.explain.card import card_html
-    >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, 10.0, None, None, None)
+    >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, None, False, 10.0, ())
     >>> card_html(card).startswith("<!DOCTYPE html>")
     True
     """
@@ -203,7 +315,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
             "<tr>" + "".join(f"<td>{escape(_unbroken(cell))}</td>" for cell in row) + "</tr>"
             for row in zip(*columns.values(), strict=True)
         )
-        totals = f"<h2>What the total means</h2><table><tr>{head}</tr>{rows}</table>"
+        totals = f"<h2>What the total means</h2><table><tr>{head}</tr>{rows}</table>{_curve(card)}"
     act = f'<p class="act">{escape(acting(card))}</p>' if acting(card) else ""
     foot = "".join(f"<p>{escape(each)}</p>" for each in said_of(card))
     return (
@@ -214,3 +326,224 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         f'<div class="wide">{lines}</div>{act}<div class="wide">{totals}</div>'
         f'<div class="foot">{foot}</div></body></html>\n'
     )
+
+
+# -- PDF -------------------------------------------------------------------------------------------
+
+
+def card_pdf(card: "Card", title: str = "Score card") -> bytes:
+    """The card as pages of A4.
+
+    Parameters
+    ----------
+    card : of a fitted `ScoreCard`.
+    title : str
+        The headline.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_pdf import PdfPages
+    from matplotlib.figure import Figure
+
+    heads, last = _heads(card), None
+    # What stands in a line of print: kind, and cells.
+    page: list[tuple[str, list[str]]] = [("title", [title])]
+    page += [("plain", [part]) for part in wrap(how_to(card), 95)]
+    if card.lines:
+        page += [("gap", []), ("head", ["", "", *heads])]
+    if len(card.classes) > 2 and card.lines:
+        page.append(("first", ["start", "", *map(str, card.start)]))
+    for line in card.lines:
+        kind, first = "first" if line.column != last else "line", line.column != last
+        # A long condition goes on below.
+        told = wrap(line.condition, 52) or [""]
+        page.append((kind, [line.column * first, told[0], *map(signed, line.points)]))
+        page += [("line", ["", more, *[""] * len(heads)]) for more in told[1:]]
+        last = line.column
+    if acting(card):
+        page += [("gap", []), ("bold", [acting(card)])]
+    if card.table:
+        columns = _totals(card)
+        page += [("gap", []), ("heads", list(columns))]
+        page += [("cells", list(row)) for row in zip(*columns.values(), strict=True)]
+    page.append(("gap", []))
+    page += [("small", [part]) for told in said_of(card) for part in wrap(told, 115)]
+    out = BytesIO()
+    with (
+        mpl.rc_context({"pdf.fonttype": 42, "font.family": "DejaVu Sans"}),
+        PdfPages(out, metadata={"CreationDate": None, "Title": title}) as sheets,
+    ):
+        for at in range(0, len(page), _PAGE):
+            figure = Figure(figsize=(8.27, 11.69))
+            for i, (kind, cells) in enumerate(page[at : at + _PAGE]):
+                _print_line(figure, 0.955 - i * 0.0158, kind, cells)
+            sheets.savefig(figure)
+    return out.getvalue()
+
+
+def _print_line(figure: "Figure", y: float, kind: str, cells: list[str]) -> None:
+    """One line of a page."""
+    from matplotlib.lines import Line2D
+
+    size = {"title": 15.0, "small": 7.5}.get(kind, 9.5)
+    if kind in ("first", "head"):
+        figure.add_artist(Line2D((0.07, 0.93), (y + 0.0125,) * 2, color="black", linewidth=0.6))
+    if kind in ("first", "line", "head"):
+        step = min(0.09, 0.36 / (len(cells) - 2))
+        places = [0.07, 0.27, *(0.93 - step * k for k in range(len(cells) - 3, -1, -1))]
+        room = [22, 99, *[int(step * 120)] * (len(cells) - 2)]
+        for k, (cell, x) in enumerate(zip(cells, places, strict=True)):
+            told = cell if len(cell) <= room[k] else cell[: room[k] - 1] + "…"
+            heavy = kind == "head" or k != 1
+            side, weight = "left" if k < 2 else "right", "bold" if heavy else "normal"
+            figure.text(x, y, told, ha=side, size=size, weight=weight)
+        return
+    weight = "bold" if kind in ("title", "bold", "heads") else "normal"
+    for cell, x in zip(cells, (0.07, 0.27, 0.62), strict=False):
+        figure.text(x, y, cell, size=size, weight=weight)
+
+
+# -- A sheet that computes -------------------------------------------------------------------------
+
+# Rows into which one may type, where the first of them stands, and how long a formula may be.
+_SHEET_ROWS, _TOP, _LONGEST = 200, 4, 8192
+
+
+def card_sheet(card: "Card", title: str = "Score card", n_rows: int = _SHEET_ROWS) -> bytes:
+    """The card as a workbook: a page to print, and rows to type whose totals it computes.
+
+    Parameters
+    ----------
+    card : of a fitted `ScoreCard`.
+    title : str
+        The headline.
+    n_rows : int
+        Rows into which one may type.
+    """
+    try:
+        from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font
+        from openpyxl.utils import get_column_letter as letter
+    except ImportError as error:
+        raise ImportError(
+            "a sheet needs openpyxl, which is not installed; pip install 'bayesieve[sheet]'."
+        ) from error
+    book = Workbook()
+    printed = book.active
+    printed.title = "card"
+    bold, heads = Font(bold=True), _heads(card)
+    rows: list[list[object]] = [[title], [how_to(card)], [], ["", "condition", *heads]]
+    if len(card.classes) > 2:
+        rows.append(["start", "", *card.start])
+    last = None
+    for line in card.lines:
+        rows.append([line.column if line.column != last else "", line.condition, *line.points])
+        last = line.column
+    rows += [[], [acting(card)], []]
+    columns = _totals(card) if card.table else {}
+    rows += [list(columns), *(list(row) for row in zip(*columns.values(), strict=True)), []]
+    rows += [[each] for each in said_of(card)]
+    for at, row in enumerate(rows, 1):
+        for k, value in enumerate(row, 1):
+            cell = printed.cell(at, k, value)
+            if isinstance(value, str):
+                cell.data_type = "s"  # a name that begins with = is no formula
+            cell.font = bold if at in (1, 4) or k == 1 else Font()
+            cell.alignment = Alignment(wrap_text=k == 2, vertical="top")
+    printed.column_dimensions["A"].width, printed.column_dimensions["B"].width = 24, 48
+    printed.page_setup.fitToHeight, printed.page_setup.fitToWidth = 1, 1
+    printed.sheet_properties.pageSetUpPr.fitToPage = True
+
+    names = list(
+        dict.fromkeys(span.column for line in card.lines for box in line.where for span in box)
+    )
+    place = {name: letter(at) for at, name in enumerate(names, 1)}
+    typed = book.create_sheet("rows")
+    logits = len(card.start)
+    totals = [letter(len(names) + 1 + k) for k in range(logits)]
+    heads = ["total"] if logits == 1 else [f"points {value_in_words(k)}" for k in card.classes]
+    ends = [f"chance of {_name(k)}" for k in (card.classes[1:] if logits == 1 else card.classes)]
+    for at, value in enumerate([*names, *heads, *ends, "most probable"], 1):
+        cell = typed.cell(_TOP - 1, at, value)
+        cell.data_type, cell.font = "s", bold
+        typed.column_dimensions[letter(at)].width = max(12, min(len(str(value)) + 2, 30))
+    note = typed.cell(
+        1, 1, "Type a row for each case below; leave a cell empty where the value is missing."
+    )
+    note.font = bold
+    typed.freeze_panes = typed.cell(_TOP, 1)
+    for r in range(_TOP, _TOP + n_rows):
+        for k, total in enumerate(totals):
+            speak = [line for line in card.lines if line.points[k]]
+            told = [f"IF({_formula(line, place, r)},{line.points[k]},0)" for line in speak]
+            formula = "=" + "+".join([str(card.start[k]), *told])
+            if len(formula) > _LONGEST:
+                raise ValueError(
+                    f"the conditions of this card are longer than a sheet's formula can be "
+                    f"({len(formula)} characters; {_LONGEST} are allowed): join rare levels."
+                )
+            typed[f"{total}{r}"] = formula
+        chances = [letter(len(names) + logits + 1 + k) for k in range(len(ends))]
+        span = f"{totals[0]}{r}:{totals[-1]}{r}"
+        for k, chance in enumerate(chances):
+            if logits == 1:
+                odds = f"1/(1+EXP(-({card.constant!r}+{card.unit!r}*{totals[0]}{r})))"
+            else:
+                odds = f"1/SUMPRODUCT(EXP({card.unit!r}*({span}-{totals[k]}{r})))"
+            typed[f"{chance}{r}"] = f"={odds}"
+            typed[f"{chance}{r}"].number_format = "0.0%"
+        verdict = f"{letter(len(names) + logits + len(ends) + 1)}{r}"
+        words = [_text(value_in_words(k)) for k in card.classes]
+        if logits == 1:
+            typed[verdict] = f"=IF({chances[0]}{r}>0.5,{words[1]},{words[0]})"
+        else:
+            typed[verdict] = f"=CHOOSE(MATCH(MAX({span}),{span},0),{','.join(words)})"
+    out = BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _text(value: str) -> str:
+    """A text in a formula."""
+    doubled = value.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _formula(line: "CardLine", place: dict[str, str], row: int) -> str:
+    """A condition as a formula about a row."""
+    return _any(
+        _all(_spelled(span, f"{place[span.column]}{row}") for span in box) for box in line.where
+    )
+
+
+def _any(parts: Iterable[str]) -> str:
+    told = list(parts)
+    return told[0] if len(told) == 1 else f"OR({','.join(told)})"
+
+
+def _all(parts: Iterable[str]) -> str:
+    told = list(parts)
+    return told[0] if len(told) == 1 else f"AND({','.join(told)})"
+
+
+def _spelled(span: "Span", cell: str) -> str:
+    """What a condition asks of a cell."""
+    told = []
+    if span.known and span.levels is not None:
+        told.append(_any(_is_level(plain_value(each), cell) for each in span.levels))
+    elif span.known:
+        asked = [f"ISNUMBER({cell})"]
+        asked += [f"{cell}>={span.low!r}"] if span.low is not None else []
+        asked += [f"{cell}<{span.high!r}"] if span.high is not None else []
+        told.append(_all(asked))
+    if span.missing:
+        told.append(f'{cell}=""')
+    return _any(told)
+
+
+def _is_level(level: Foreign, cell: str) -> str:
+    """Is a cell a level?  Texts are compared letter by letter, numbers as numbers."""
+    if isinstance(level, bool):
+        return f"AND(ISLOGICAL({cell}),{cell}={str(level).upper()})"
+    if isinstance(level, int | float):
+        return f"AND(ISNUMBER({cell}),{cell}={level!r})"
+    return f'AND({cell}<>"",EXACT({cell},{_text(str(level))}))'

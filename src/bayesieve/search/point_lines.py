@@ -32,6 +32,10 @@ DIGIT_PRICE = 0.5
 #: What a point is worth is a whole multiple of this many nat.
 UNIT = 2.0**-CORRECTION_BITS
 
+#: What a line must say that makes a number rise here and fall there: so many nat, or this share of
+#: what all lines leave unexplained, where that is less.
+BEND_PRICE, BEND_SHARE = 2.0, 0.01
+
 # A condition holds for such a share of the rows at least: for so many rows, from here to there.
 _LEAST_SHARE, _FEWEST, _ENOUGH = 0.03, 5.0, 30.0
 
@@ -105,11 +109,15 @@ class CardColumn:
     name : of the column.
     n_codes : with the one of missing values, which is the last.
     starts : of a number, where each code but the first begins; None: codes are levels.
+    sign : 1 where its values may only rise, -1 where they may only fall, 0 where they need not.
+    silent : has what is missing no points, whatever it tells?
     """
 
     name: str
     n_codes: int
     starts: Floats | None
+    sign: int = 0
+    silent: bool = False
 
     @cached_property
     def prices(self) -> Floats:
@@ -256,7 +264,9 @@ class System:
         for j, n in zip(groups, sizes, strict=True):
             known = groups[j] >= 0
             seen = np.bincount(groups[j][known], rows.seen[j, : known.size][known], n + 1)
-            free, block = int(seen.argmax()), slice(at, at + n)
+            last = int(groups[j][rows.columns[j].n_codes - 1])
+            silent = rows.columns[j].silent and last >= 0
+            free, block = last if silent else int(seen.argmax()), slice(at, at + n)
             others = np.delete(np.arange(n + 1), free)
             self.places[j] = np.insert(np.arange(at, at + n), free, -1)
             self._holds[:, block] = groups[j][rows.codes[j]][:, None] == others
@@ -389,7 +399,11 @@ class CardSearch:
             price = LINE_PRICE + (0.0 if draft.size else math.log(max(self._n_candidates, 1)))
             if found is None or found.gain < price:
                 return
+            size = draft.size
             draft = self._swapped(refit(self.rows, self._split(draft, found), draft))
+            draft = straightened(self.rows, draft)
+            if draft.size <= size:
+                return
             yield draft
 
     def best_split(self, draft: Draft) -> _Split | None:
@@ -430,6 +444,8 @@ class CardSearch:
         here, there = low[..., -1], total[..., -1] - low[..., -1]
         fair = (at < last) & (mine < width) & (seen > 0) & (np.minimum(here, there) >= self._least)
         fair &= gain > 0
+        signs = np.array([column.sign for column in rows.columns])[views]
+        fair &= signs[:, None] * step[..., 0] <= 0
         if not fair.any():
             return None
         net = np.where(fair, gain - np.take_along_axis(self._prices[views], order, 1), -np.inf)
@@ -507,6 +523,63 @@ def _in_order(groups: Ints) -> Ints:
     """Groups numbered in the order of their first codes."""
     names = list(dict.fromkeys(groups[groups >= 0].tolist()))
     return np.array([names.index(each) if each >= 0 else -1 for each in groups.tolist()])
+
+
+# -- Numbers whose points only rise, or only fall --------------------------------------------------
+
+
+def _unbent(draft: Draft, j: int, sign: int) -> Groups | None:
+    """The groups without the step of a number that goes against a sign most; None: none does."""
+    groups, values = draft.groups[j], draft.values[j][:, 0]
+    shown = list(dict.fromkeys(groups[:-1].tolist()))
+    against = sign * (values[shown[:-1]] - values[shown[1:]])
+    if not against.size or against.max() <= 0:
+        return None
+    at = int(against.argmax())
+    rest = {i: each for i, each in draft.groups.items() if i != j}
+    joined = _in_order(np.where(groups == shown[at + 1], shown[at], groups))
+    return {**rest, j: joined} if joined.max() > 0 else rest
+
+
+def straightened(rows: CardRows, draft: Draft, ridge: float = RIDGE) -> Draft:
+    """A draft whose numbers rise and fall as they may: neighbours that do not are one condition.
+
+    Parameters
+    ----------
+    rows, draft : values fitted with this ridge.
+    ridge : see `System`.
+    """
+    for j in list(draft.groups):
+        while rows.columns[j].sign and j in draft.groups:
+            groups = _unbent(draft, j, rows.columns[j].sign)
+            if groups is None:
+                break
+            draft = refit(rows, groups, draft, ridge)
+    return draft
+
+
+def plainer(rows: CardRows, draft: Draft, ridge: float) -> Draft:
+    """A draft whose numbers only rise, or only fall, where that costs next to nothing.
+
+    Parameters
+    ----------
+    rows, draft : values fitted with this ridge.
+    ridge : see `System`.
+    """
+    bend = min(BEND_PRICE, BEND_SHARE * draft.loss)
+    for j in list(draft.groups):
+        if rows.columns[j].starts is None or rows.n_logits > 1:
+            continue
+        found = []
+        for sign in (1, -1):
+            column = replace(rows.columns[j], sign=sign)
+            columns = (*rows.columns[:j], column, *rows.columns[j + 1 :])
+            other = straightened(replace(rows, columns=columns), draft, ridge)
+            found.append((other.loss - draft.loss - bend * (draft.size - other.size), other))
+        price, other = min(found, key=lambda each: each[0])
+        if price < 0:
+            draft = other
+    return draft
 
 
 # -- Whole points ----------------------------------------------------------------------------------
@@ -639,7 +712,16 @@ def learn_card(
         ridge = RIDGES[int(told.argmin())]
 
     def pointed(some: CardRows, draft: Draft) -> Draft:
-        return whole_points(some, refit(some, draft.groups, draft, ridge), ridge, most)
+        fit = refit(some, draft.groups, draft, ridge)
+        fit = plainer(some, straightened(some, fit, ridge), ridge)
+        while True:  # a rounded number may go against its sign
+            found = whole_points(some, fit, ridge, most)
+            signs = [(j, some.columns[j].sign) for j in found.groups if some.columns[j].sign]
+            against = (_unbent(found, j, sign) for j, sign in signs)
+            groups = next((each for each in against if each is not None), None)
+            if groups is None:
+                return found
+            fit = straightened(some, refit(some, groups, fit, ridge), ridge)
 
     path = list(CardSearch(rows, forbidden).greedy(size))
     order = tuple(dict.fromkeys(j for draft in path for j in draft.groups))
