@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
 from bayesieve import (
     ScoreCard,
@@ -28,7 +28,7 @@ from bayesieve import (
     save_model,
     stability,
 )
-from bayesieve.estimators.card import CardFigures
+from bayesieve.estimators.card_lines import CardFigures
 from bayesieve.explain.card import card_sheet
 from bayesieve.export import to_python, to_sql
 from bayesieve.search.point_lines import digits, roundest
@@ -272,7 +272,8 @@ def test_points_claim_no_interval_and_no_counts_beside_them():
     model = ScoreCard(lines=4).fit(X, y)
     found = explain(model, X[:1])[0].to_frame()
     assert found["low"].isna().all()
-    assert (found["rows"].iloc[1:] > 0).all()
+    behind = {line.column: line.rows for line in model.card_.lines if line.holds(X.iloc[0])}
+    assert dict(zip(found["feature"][1:], found["rows"][1:], strict=True)) == behind
     cells = explain_model(model).cells()
     assert "by counts" not in cells.to_columns()
     assert set(cells.low) == {None}
@@ -491,3 +492,65 @@ def test_a_hundred_thousand_rows_have_the_same_totals_everywhere(k, tmp_path):
     lines = json.loads((tmp_path / "paper.json").read_text())["lines"]
     assert [line["points"] for line in lines] == [list(line.points) for line in card.lines]
     assert all(line["where"] for line in lines)
+
+
+def test_a_person_may_move_points_and_cut_offs(fitted, new):
+    model, X, y = fitted
+    numbers = [line for line in model.card_.lines if line.column == "age" and line.where[0][0].low]
+    lines = [line for line in model.card_.lines if line.column == "age"]
+    width = len(model.card_.start)
+    wanted = [[3 - i - k for k in range(width)] for i in range(len(lines))]
+    wanted = wanted if width > 1 else [each[0] for each in wanted]
+    other = model.changed(X, y, points={"age": wanted})
+    told = [line.points for line in other.card_.lines if line.column == "age"]
+    assert told == [tuple(np.atleast_1d(each).tolist()) for each in wanted]
+    rest = [line for line in other.card_.lines if line.column != "age"]
+    assert rest == [line for line in model.card_.lines if line.column != "age"]
+    if model.pairs == ():
+        cuts = [line.where[0][0].low + 1 for line in numbers]
+        other = other.changed(X, y, cuts={"age": cuts})
+        found = [
+            line for line in other.card_.lines if line.column == "age" and line.where[0][0].low
+        ]
+        assert [line.where[0][0].low for line in found] == cuts
+        age = X.age.to_numpy()
+        assert [line.rows for line in found] == np.diff(
+            [*((age >= cut).sum() * -1.0 for cut in cuts), 0.0]
+        ).tolist()
+    # Paper and model still agree, and both columns of figures are of the very rows.
+    shown = totals(other.card_, new)
+    assert [other.card_.add_up(row) for row in new.to_dict("records")] == list(map(tuple, shown))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = other.decision_function(new)
+    if width == 1:
+        np.testing.assert_allclose(
+            scores, other.card_.constant + other.card_.unit * shown[:, 0], atol=1e-8
+        )
+    else:
+        assert (np.rint((scores - scores[:, :1]) / other.card_.unit) == shown - shown[:, :1]).all()
+    now, was = other.card_.figures
+    assert now.log_loss[0] == pytest.approx(log_loss(y, other.predict_proba(X)))
+    before = other if model.pairs else model.changed(X, y, points={"age": wanted})
+    first = before.card_.figures
+    assert first[1].log_loss[0] == pytest.approx(log_loss(y, model.predict_proba(X)))
+    assert was.log_loss[0] in (first[0].log_loss[0], first[1].log_loss[0])
+
+
+def test_changes_that_make_no_card_are_refused_in_words():
+    X, y = table(300)
+    model = ScoreCard(lines=4, forbid=["dose"]).fit(X, y)
+    n = sum(line.column == "age" for line in model.card_.lines)
+    for changes, words in (
+        ({"points": {"dose": [1, 2]}}, "'dose' is no column of the card; it has"),
+        ({"points": {"age": [1] * (n + 1)}}, rf"points\['age'\] must be {n} whole numbers"),
+        ({"points": {"age": [0.5] * n}}, "whole numbers"),
+        ({"cuts": {"age": [30.0, 20.0]}}, r"cuts\['age'\] must be numbers that rise"),
+        ({"cuts": {"age": [20.0, 30.0, 40.0, 50.0, 60.0]}}, "or come with points"),
+        ({"cuts": {"ward": [1.0]}}, "has levels, and no cut-offs"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.changed(X, y, **changes)
+    more = model.changed(X, y, cuts={"age": [30, 60]}, points={"age": [-2, 0, 5]})
+    told = [(line.condition, *line.points) for line in more.card_.lines if line.column == "age"]
+    assert told == [("below 30", -2), ("30 to 59", 0), ("60 and above", 5)]

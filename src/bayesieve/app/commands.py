@@ -34,7 +34,8 @@ from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
-from ..estimators.card import Card, ScoreCard
+from ..estimators.card import ScoreCard
+from ..estimators.card_lines import Card
 from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline

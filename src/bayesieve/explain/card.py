@@ -18,7 +18,8 @@ from .text import chance_in_words, interval, value_in_words
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..estimators.card import Card, CardFigures, CardLine, CardTotal, ScoreCard, Span
+    from ..estimators.card import ScoreCard
+    from ..estimators.card_lines import Card, CardFigures, CardLine, CardTotal, Span
 
 # Lines of a page of the PDF.
 _PAGE = 58
@@ -155,7 +156,7 @@ def judged(
     X, y, groups : what it was fitted on.
     others : unfitted models by name, to stand beside it.
     """
-    from ..estimators.card import CardFigures
+    from ..estimators.card_lines import CardFigures
 
     found = []
     for name, each in {"this card": model, **others}.items():
@@ -273,17 +274,8 @@ def _curve(card: "Card") -> str:
     )
 
 
-def card_html(card: "Card", title: str = "Score card") -> str:
-    """The card as a page.
-
-    Examples
-    --------
-    >>> from bayesieve.estimators.card import Card
-    >>> from bayesieve.explain.card import card_html
-    >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, None, False, 10.0, ())
-    >>> card_html(card).startswith("<!DOCTYPE html>")
-    True
-    """
+def lines_html(card: "Card") -> str:
+    """The lines of a card as a table, with room for one's own points."""
     heads, body, last = _heads(card), [], None
     two = len(card.classes) == 2
     for line in card.lines:
@@ -306,7 +298,24 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         )
     told = "".join(f'<th class="n">{escape(head)}</th>' for head in heads)
     told += '<th class="n">mine</th>' if two else ""
-    lines = f"<table><tr><th></th><th></th>{told}</tr>{''.join(body)}</table>" if body else ""
+    return (
+        f'<table class="card"><tr><th></th><th></th>{told}</tr>{"".join(body)}</table>'
+        if body
+        else ""
+    )
+
+
+def card_html(card: "Card", title: str = "Score card") -> str:
+    """The card as a page.
+
+    Examples
+    --------
+    >>> from bayesieve.estimators.card_lines import Card
+    >>> from bayesieve.explain.card import card_html
+    >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, None, False, 10.0, ())
+    >>> card_html(card).startswith("<!DOCTYPE html>")
+    True
+    """
     totals = ""
     if card.table:
         columns = _totals(card)
@@ -323,7 +332,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
         f"<h1>{escape(title)}</h1><p>{escape(how_to(card))}</p>"
-        f'<div class="wide">{lines}</div>{act}<div class="wide">{totals}</div>'
+        f'<div class="wide">{lines_html(card)}</div>{act}<div class="wide">{totals}</div>'
         f'<div class="foot">{foot}</div></body></html>\n'
     )
 

@@ -478,7 +478,7 @@ def rows_behind(problem: FittedProblem, j: int, code: int, first: int, second: i
     """Training rows of all classes behind what a code of a column says of two classes.
 
     Those with the code; of a number on a grid, those of the stretch around it that tells the two
-    classes apart as far, within a tenth of a nat.
+    classes apart as far, within a tenth of a nat; of a condition of a card, those that meet it.
 
     Parameters
     ----------
@@ -489,8 +489,11 @@ def rows_behind(problem: FittedProblem, j: int, code: int, first: int, second: i
     if not problem.specs[j].on_grid or table is None or code >= len(counts) - 1:
         return float(counts[code])
     line = table[:-1, first] - table[:-1, second]
-    least = max(abs(int(line[code])) - np.ldexp(_ALIKE, problem.scale.bits), 0)
-    weaker = np.flatnonzero(np.sign(line[code]) * line < least)
+    if problem.weighting is not None and not problem.weighting.weights.any():  # a card
+        weaker = np.flatnonzero(line != line[code])
+    else:
+        least = max(abs(int(line[code])) - np.ldexp(_ALIKE, problem.scale.bits), 0)
+        weaker = np.flatnonzero(np.sign(line[code]) * line < least)
     low = weaker[weaker < code].max(initial=-1) + 1
     return float(counts[low : weaker[weaker > code].min(initial=line.size)].sum())
 

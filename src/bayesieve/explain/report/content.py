@@ -27,6 +27,7 @@ from ...evaluation.performance import performance
 from ...evaluation.stability import Stability, stability
 from ...indicators.transformer import Indicators
 from ...models.fitted import FittedBayes
+from ..card import lines_html
 from ..model import explain_model
 from ..portable import portable
 from ..text import interval, many, rate_in_words, short_names
@@ -556,6 +557,16 @@ def gather(
         "stability": agreement,
         "no_stability": extras.no_stability,
         "rows": embedded_rows(choosing, fitted, spoken["features"], mine, y, extras),
+        **_card(model),
+    }
+
+
+def _card(model: Model) -> Section:
+    """The card, where the model is one."""
+    card = getattr(model, "card_", None)
+    return {
+        "card": None if card is None else card.to_dict(),
+        "card_table": "" if card is None else lines_html(card),
     }
 
 

@@ -175,6 +175,7 @@ SCRIPTS = (
     "behind.js",
     "rowlist.js",
     "explorer.js",
+    "card.js",
     "sheet.js",
     "page.js",
 )
@@ -263,6 +264,7 @@ def page_data(content: Section) -> dict[str, object]:
         "rules": content["rules"],
         "path": content["path"],
         "rows": content["rows"],
+        "card": content["card"],
         "thresholds": [[v["name"], v["thresholds"]] for v in verdicts],
         "sources": sources_of(content["model"]),
         "roc": detection_lines(content, MOST_LINES),

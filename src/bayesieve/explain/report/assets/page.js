@@ -112,6 +112,9 @@
   }
   if (DATA.thresholds.length) startThresholds(DATA.thresholds);
 
+  // -- the card ---------------------------------------------------------------------------------
+  if (DATA.card !== null && DATA.rows !== null) Card.mount(byId("card-edit"), {...DATA, features});
+
   // -- the explorer -------------------------------------------------------------------------------
   let waiting = false;
   const later = () => {
