@@ -1,5 +1,7 @@
 """Part one of the studio: columns that are odd, rows and columns that are left out."""
 
+import json
+import re
 import time
 
 import httpx
@@ -37,6 +39,18 @@ def test_odd_columns_are_flagged(start):
     page.post("/api/target", json={"target": "kind", "features": {"size": "gaussian"}})
     page.post("/api/edit", json={"action": "add", "columns": [columns["names"].index("size")]})
     assert page.get("/api/model").json()["features"][0]["model"] == "gaussian"
+
+
+def test_a_card_of_these_features_can_be_taken_along(start):
+    page, _ = opened(start(), rows())
+    columns = page.get("/api/columns").json()["names"]
+    picked = [columns.index(name) for name in ("f0", "f3")]
+    page.post("/api/edit", json={"action": "add", "columns": picked})
+    card = page.get("/api/export/card").text
+    data = json.loads(re.search(r'id="data">(.*?)</script>', card, re.DOTALL)[1])
+    assert {line["column"] for line in data["card"]["lines"]} <= {"f0", "f3"}
+    assert len(data["rows"]["truth"]) == len(rows())
+    assert "see what it costs" in card
 
 
 def test_rows_can_be_left_out(start, tmp_path, monkeypatch):

@@ -174,7 +174,13 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
 
     @classmethod
     def from_model(
-        cls, model: ChosenColumns, X: object, y: object, **parameters: Foreign
+        cls,
+        model: ChosenColumns,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        groups: object = None,
+        **parameters: Foreign,
     ) -> "ScoreCard":
         """A card on the columns of a fitted model.
 
@@ -185,7 +191,7 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         ----------
         model : WeightedNaiveBayes or NaiveBayesSelector
             Fitted.
-        X, y : what it was fitted on.
+        X, y, sample_weight, groups : what it was fitted on.
         **parameters : of `ScoreCard`.
 
         Returns
@@ -211,7 +217,7 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         barred = [*np.flatnonzero(~model.get_support()).tolist(), *parameters.pop("forbid", ())]
         if not model.get_support().any():
             raise ValueError("model must have chosen a column at least; this one has none.")
-        return cls(forbid=barred, **parameters).fit(X, y)
+        return cls(forbid=barred, **parameters).fit(X, y, sample_weight, groups)
 
     def fit(
         self, X: object, y: object, sample_weight: object = None, groups: object = None

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _PAGE = 58
 
 _STYLE = """
-@page { margin: 12mm }
 * { box-sizing: border-box }
 body { font: 16px/1.35 system-ui, sans-serif; color: #000; background: #fff; margin: 1rem auto;
   max-width: 46rem; padding: 0 .8rem }
@@ -40,12 +39,15 @@ td.p { font-weight: 700; font-size: 1.1rem } tr.none td:not(.c) { color: #444; f
 td.box { width: 3.2rem; border-left: 1px solid #999 }
 .act { border: 2px solid #000; padding: .35rem .6rem; font-weight: 600; margin: .5rem 0 }
 .curve { width: 100%; max-width: 40rem; margin-top: .5rem; font-size: 12px }
-.key { font-size: .8rem; margin: 0 }
+figure { margin: 0 } figcaption { font-size: .8rem }
 .foot { font-size: .82rem; color: #222; border-top: 1px solid #999; margin-top: 1rem }
 @media (max-width: 30rem) { body { font-size: 15px } th, td { padding: .2rem .3rem } }
-@media print { body { font-size: 10.5pt; margin: 0; max-width: none; padding: 0 }
-  tr { break-inside: avoid } th, td { padding: .08rem .4rem } h2 { margin-top: .6rem }
-  .curve { max-width: 26rem } .foot { margin-top: .5rem } }
+@media print { @page { margin: 10mm }
+  body { font-size: 9pt; line-height: 1.22; margin: 0; max-width: none; padding: 0 }
+  tr { break-inside: avoid } th, td { padding: .04rem .4rem } h2 { margin: .4rem 0 .1rem }
+  td.p { font-size: inherit } .act { margin: .3rem 0; padding: .15rem .5rem }
+  .below { display: flex; gap: 1.2rem; align-items: start } .below > div { flex: 1 1 0 }
+  .below td { white-space: nowrap } .foot { margin-top: .3rem; border: 0 } }
 """
 
 
@@ -231,7 +233,7 @@ def card_text(card: "Card") -> str:
 
 def _curve(card: "Card") -> str:
     """Chance by total: the card's as a line, rows left out as dots with what they are sure of."""
-    low, high = card.table[0].low, card.table[-1].high
+    low, high = (card.table[0].low, card.table[-1].high) if card.table else (0, 0)
     if low == high:
         return ""
     width, height, left, top = 640.0, 150.0, 48.0, 8.0
@@ -268,9 +270,11 @@ def _curve(card: "Card") -> str:
             )
     what = "ahead by" if len(card.classes) > 2 else "total"
     return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="chance by {what}" '
-        f'class="curve">{"".join(marks)}<polyline points="{line}" fill="none" stroke="#000" '
-        f'stroke-width="2"/></svg><p class="key">Line: the card. Dots: rows left out (95 %).</p>'
+        f'<figure><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-label="chance by {what}" class="curve">{"".join(marks)}'
+        f'<polyline points="{line}" fill="none" stroke="#000" '
+        f'stroke-width="2"/></svg><figcaption>Line: the card. Dots: rows left out '
+        "(95 %).</figcaption></figure>"
     )
 
 
@@ -324,7 +328,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
             "<tr>" + "".join(f"<td>{escape(_unbroken(cell))}</td>" for cell in row) + "</tr>"
             for row in zip(*columns.values(), strict=True)
         )
-        totals = f"<h2>What the total means</h2><table><tr>{head}</tr>{rows}</table>{_curve(card)}"
+        totals = f"<h2>What the total means</h2><table><tr>{head}</tr>{rows}</table>"
     act = f'<p class="act">{escape(acting(card))}</p>' if acting(card) else ""
     foot = "".join(f"<p>{escape(each)}</p>" for each in said_of(card))
     return (
@@ -332,8 +336,9 @@ def card_html(card: "Card", title: str = "Score card") -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
         f"<h1>{escape(title)}</h1><p>{escape(how_to(card))}</p>"
-        f'<div class="wide">{lines_html(card)}</div>{act}<div class="wide">{totals}</div>'
-        f'<div class="foot">{foot}</div></body></html>\n'
+        f'<div class="wide">{lines_html(card)}</div>{act}'
+        f'<div class="below"><div class="wide">{totals}</div>'
+        f'<div>{_curve(card)}<div class="foot">{foot}</div></div></div></body></html>\n'
     )
 
 

@@ -26,6 +26,7 @@ from ...data.series import SeriesForm
 from ...data.storage import PackedTable
 from ...data.tables import RawTable, SparseTable, Table, read_table
 from ...estimators._validation import PRESETS
+from ...estimators.card import ScoreCard
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector
 from ...evaluation._typing import Value
@@ -777,7 +778,7 @@ class Bench:
 
     def _export(self, kind: str) -> Export:
         session, _, table = self._open()
-        choose("export", kind, ("report", "model", "sql", "python", "code", "project"))
+        choose("export", kind, ("report", "card", "model", "sql", "python", "code", "project"))
         if kind == "code":
             return Export("select.py", "text/plain", self._code().encode())
         if kind == "project":
@@ -792,6 +793,18 @@ class Bench:
         if kind == "python":
             return Export("model.py", "text/plain", to_python(model).encode())
         given: Foreign = session.params
+        if kind == "card":  # with its rows, so that a page can say what a change of it costs
+            card = ScoreCard.from_model(model, session.X, session.y, **given)
+            page = make_report(
+                card,
+                session.X,
+                cast(Foreign, session.y),
+                title=f"Card from {table.name}",
+                n_resamples=0,
+                include_rows=True,
+                **given,
+            )
+            return Export("card.html", "text/html", page.encode())
         page = make_report(
             model,
             session.X,
