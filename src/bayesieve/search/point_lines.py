@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logsumexp, softmax
 
-from ..checks import Array, Floats, Ints
+from ..checks import Array, Bools, Floats, Ints
 from ..models.base import CORRECTION_BITS
 
 #: Penalty on squared distances of a column's values from their mean while lines are sought; and
@@ -35,6 +35,9 @@ UNIT = 2.0**-CORRECTION_BITS
 #: What a line must say that makes a number rise here and fall there: so many nat, or this share of
 #: what all lines leave unexplained, where that is less.
 BEND_PRICE, BEND_SHARE = 2.0, 0.01
+
+#: Of more columns, those of which one line alone says most are looked at again.
+MOST_COLUMNS = 400
 
 # A condition holds for such a share of the rows at least: for so many rows, from here to there.
 _LEAST_SHARE, _FEWEST, _ENOUGH = 0.03, 5.0, 30.0
@@ -389,6 +392,8 @@ class CardSearch:
             self._prices[j, : rows.columns[j].n_codes] = rows.columns[j].prices
         self._least = min(max(_LEAST_SHARE * float(rows.weights.sum()), _FEWEST), _ENOUGH)
         self._n_candidates = int((seen[allowed].sum(1) - 1).sum())
+        if len(allowed) > MOST_COLUMNS:
+            self._screen()
 
     def greedy(self, most: int) -> Iterator[Draft]:
         """Drafts of 0, 1, 2 ... lines."""
@@ -406,8 +411,30 @@ class CardSearch:
                 return
             yield draft
 
+    def _screen(self) -> None:
+        """Keep the columns of which one line alone says most; `best_split` looks at no other."""
+        views, gains = self._gains(self.empty)[:2]
+        best = np.full(len(self.rows.columns), -np.inf)
+        np.maximum.at(best, views, gains.max(1))
+        kept = set(np.argsort(-best, kind="stable")[:MOST_COLUMNS].tolist())
+        self._numbers = [j for j in self._numbers if j in kept]
+        self._levels = [j for j in self._levels if j in kept]
+
     def best_split(self, draft: Draft) -> _Split | None:
         """The condition that promises most, beyond the price of its digits."""
+        if not self._numbers and not self._levels:
+            return None
+        views, gain, fair, prices, order, first = self._gains(draft)
+        if not fair.any():
+            return None
+        net = np.where(fair, gain - prices, -np.inf)
+        # Of gains that differ by rounding alone, the first is taken.
+        at = (net.ravel() >= net.max() - 1e-9 * gain[fair].max()).argmax()
+        v, p = divmod(int(at), gain.shape[1])
+        return _Split(float(gain[v, p]), int(views[v]), order[v, first[v, p] : p + 1])
+
+    def _gains(self, draft: Draft) -> tuple[Ints, Floats, Bools, Floats, Ints, Ints]:
+        """What each cut promises: columns, gains, which may be, prices, order of codes, groups."""
         rows, n = self.rows, self.rows.n_logits
         _, proba = rows.likelihood(draft.scores(rows))
         parts = np.concatenate([rows.truth - proba, proba * (1 - proba)])
@@ -416,8 +443,6 @@ class CardSearch:
         for j, own in draft.groups.items():
             groups[j, : own.size] = own
         views, place = self._views(sums)
-        if not views.size:
-            return None
         # Codes group by group; those that nobody has come last.
         width = groups.shape[1]
         mine = np.where(groups < 0, width, groups)[views]
@@ -446,12 +471,7 @@ class CardSearch:
         fair &= gain > 0
         signs = np.array([column.sign for column in rows.columns])[views]
         fair &= signs[:, None] * step[..., 0] <= 0
-        if not fair.any():
-            return None
-        net = np.where(fair, gain - np.take_along_axis(self._prices[views], order, 1), -np.inf)
-        # Of gains that differ by rounding alone, the first is taken.
-        v, p = divmod(int((net.ravel() >= net.max() - 1e-9 * gain[fair].max()).argmax()), width)
-        return _Split(float(gain[v, p]), int(views[v]), order[v, first[v, p] : p + 1])
+        return views, gain, fair, np.take_along_axis(self._prices[views], order, 1), order, first
 
     def _views(self, sums: Floats) -> tuple[Ints, Floats]:
         """Columns, and the places of their codes in an order that a cut may follow."""
