@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar, overload
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -20,7 +20,7 @@ from ..models.fitted import FittedBayes, FittedProblem
 from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..models.log_ratios import WEIGHT_STEPS, column_support, pair_support
 from ..rankings.families import count_others
-from .text import odds_in_words, value_in_words
+from .text import Said, factor_in_words, factors_in_columns, odds_in_words, value_in_words
 
 # Standard deviations outside of every class beyond which a scale is not drawn, and its points.
 _TAIL, _POINTS = 3.0, 101
@@ -30,6 +30,9 @@ _REACH, _FINE = 8.0, 401
 
 # Neighbours that differ by less, in nat, are read as one.
 _ALIKE = 0.1
+
+# Letters of a value beyond which the columns behind it stand no longer below each other.
+_WIDEST = 40
 
 # Share of the way between two medians by which a cut may be off where people read it.
 _OFF = 0.05
@@ -263,19 +266,28 @@ class ModelExplanation(Result):
         k, other = self._pair(target, against)
         found: list[tuple[str, Value, float, float, float | None, float | None, float | None]] = []
         for each in self.features:
-            rows = each.rows or [[]] * len(each.values)
-            said = each.ratios(k, other), each.counted(k, other), each.intervals(k, other)
-            for value, ratio, counted, within, behind in zip(each.values, *said, rows, strict=True):
-                low, high = (None, None) if within is None else map(self._times, within)
-                n = behind[k] + behind[other] if behind else None
-                both = self._times(ratio), self._times(counted)
-                found.append((each.feature, value, *both, low, high, n))
+            told = zip(each.values, self.said(each, k, other), each.counted(k, other), strict=True)
+            for value, (nat, rows, low, high), counted in told:
+                both = _times(nat), _times(counted / self.temperature)
+                found.append((each.feature, value, *both, _times(low), _times(high), rows))
         columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 7
         return CellEvidence(self.classes[k], self.classes[other], *columns)
 
-    def _times(self, ratio: float) -> float:
-        with np.errstate(over="ignore"):
-            return float(np.exp(ratio / self.temperature))
+    def said(self, each: FeatureEvidence, k: int, other: int) -> list[Said]:
+        """What every value of a feature says of two classes: log-ratio, rows, and interval.
+
+        Parameters
+        ----------
+        each : one of `features`.
+        k, other : positions of the classes.
+        """
+        t, rows, found = self.temperature, each.rows or [[]] * len(each.values), []
+        said = zip(each.ratios(k, other), each.intervals(k, other), rows, strict=True)
+        for ratio, within, behind in said:
+            low, high = (None, None) if within is None else (end / t for end in within)
+            n = behind[k] + behind[other] if behind else None
+            found.append((ratio / t, n, low, high))
+        return found
 
     def ranked(self, target: Value | None = None) -> list[tuple[str, float]]:
         """Features by importance for a class (for all classes together by default), largest first.
@@ -298,28 +310,57 @@ class ModelExplanation(Result):
             for each in self.features
         ]
 
+    @property
+    def shares(self) -> list[float]:
+        """Share of the decision that each feature has: its importance, by the sum of all."""
+        found = np.array(self._importances(None))
+        if np.isinf(found).any():  # all that is impossible without a feature
+            found = np.isinf(found).astype(float)
+        shares: list[float] = (found / (found.sum() or 1.0)).tolist()
+        return shares
+
     def to_text(self) -> str:
-        """One line a feature: its importance, and what speaks most for each class."""
-        lines = []
+        """Features by importance, and the value that speaks most for each class below each.
+
+        Beside that stand, where known, between what it lies at 90 %, and the training rows behind
+        it; of several classes, the one that is nearest.
+        """
         # Not by name: a column may be named as a pair is.
         ranked = sorted(
             zip(self._importances(None), self.features, strict=True), key=lambda pair: -pair[0]
         )
+        heads, best = [], []
         for importance, each in ranked:
-            name, said = each.feature, []
-            for k, value in enumerate(self.classes):
-                best = _most_telling(each.terms, k)
-                if best is not None:
-                    at = each.values[best]
-                    shown = f"{at:.4g}" if isinstance(at, float) else f"{at}"
-                    said.append(f"{shown} speaks for {value}")
-            if name in self.stands_for:
-                said.append(f"stands for {count_others(self.stands_for[name])}")
-            lines.append(f"{importance:9.4f}  {name}: {'; '.join(said)}")
+            others = self.stands_for.get(each.feature)
+            more = "" if others is None else f" (stands for {count_others(others)})"
+            heads.append(f"{factor_in_words(importance):>9}  {each.feature}{more}")
+            best.append(self._best(each))
+        shown = [line for lines in best for line in lines]
+        room = min(max((len(value) for value, _, _ in shown), default=0), _WIDEST)
+        factors = iter(factors_in_columns([said for _, said, _ in shown]))
+        found = [self.caption(), "below it: what speaks most for each class (at 90 %; rows behind)"]
+        for head, lines in zip(heads, best, strict=True):
+            found.append(head)
+            found += [f"{'':11}{value:{room}}  {next(factors)} {whom}" for value, _, whom in lines]
         if self.place is not None:
             shares = [f"{c} {p:.4g}" for c, p in zip(self.classes, self.place, strict=True)]
-            lines.append(f"priors where it is used: {', '.join(shares)}")
-        return "\n".join(lines)
+            found.append(f"priors where it is used: {', '.join(shares)}")
+        return "\n".join(found)
+
+    def _best(self, each: FeatureEvidence) -> list[tuple[str, Said, str]]:
+        """What speaks most for each class: the value, what it says, and for whom."""
+        found = []
+        for k, name in enumerate(self.classes):
+            best = _most_telling(each.terms, k)
+            if best is not None:
+                rest = [o for o in range(len(self.classes)) if o != k]
+                other = max(rest, key=lambda o: each.terms[best][o])
+                whom = f"for {name}"
+                whom += f" over {self.classes[other]}" if len(rest) > 1 else ""
+                at = each.values[best]
+                value = f"{at:.4g}" if isinstance(at, float) else f"{at}"
+                found.append((value, self.said(each, k, other)[best], whom))
+        return found
 
     def _pair(self, target: Value | None, against: Value | None) -> tuple[int, int]:
         k = position_of(self.classes, "target", target, 1)
@@ -606,6 +647,19 @@ def _moments(statistics: object, class_count: Floats) -> Source:
             for share, centre, each in parts
         ]
     return found
+
+
+@overload
+def _times(nat: float) -> float: ...
+
+
+@overload
+def _times(nat: float | None) -> float | None: ...
+
+
+def _times(nat: float | None) -> float | None:
+    with np.errstate(over="ignore"):
+        return None if nat is None else float(np.exp(nat))
 
 
 def _length(scale: ValueScale) -> float:
