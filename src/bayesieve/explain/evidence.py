@@ -207,8 +207,8 @@ class Explanation(Result):
     >>> print(found.to_text(width=5))
     row 0: a rather than b: probability 91.7 %, 11 times as likely
       (prior)  x 1.0
-      x0 = 1   x  11 +++++
-      x1 = 0   x 1.0
+      x0 = 1   x  11 ( 3.5 to 140; 10 rows) +++++
+      x1 = 0   x 1.0 (0.52 to 1.9; 10 rows)
     """
 
     row: int

@@ -152,7 +152,8 @@ def factors_in_columns(said: Sequence[Said], logs: bool = False) -> list[str]:
     --------
     >>> from bayesieve.explain.text import factors_in_columns
     >>> lines = [(1.131, 120, 0.3365, 1.946), (-3.1, 3, -4.0, -0.2), (2.3, 0, None, None)]
-    >>> print("\\n".join(factors_in_columns(lines)))
+    >>> for line in factors_in_columns(lines):
+    ...     print(line)
     x 3.1 (1.4 to  7;    120 rows)
     /  22 (1.2 to 55; few rows: 3)
     x  10                (no rows)
@@ -191,7 +192,7 @@ def _end(nat: float) -> str:
 
 def _behind(rows: float) -> str:
     """How many training rows stand behind evidence, and that they are few."""
-    if not rows:
+    if rows < 0.05:  # what would be 0 in one digit
         return "no rows"
     if rows < FEW_ROWS:
         return f"few rows: {math.floor(10 * rows + 0.5) / 10:g}"
