@@ -24,7 +24,7 @@ from ..models.base import Floats, Ints, Support, cells
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, weights_of
 from ..models.log_ratios import column_support, pair_support
 from ..models.registry import is_category
-from .model import position_of, rows_behind
+from .model import position_of, rows_behind, times_of
 from .text import (
     SILENT,
     chance_in_words,
@@ -373,8 +373,7 @@ _MOST_SHOWN = 10
 
 
 def _times(log_ratio: float | None) -> float | None:
-    with np.errstate(over="ignore"):
-        return None if log_ratio is None else float(np.exp(log_ratio))
+    return None if log_ratio is None else times_of(log_ratio)
 
 
 def _shown(bar: Evidence) -> str:

@@ -2,8 +2,9 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise, product
-from typing import ClassVar, TypeAlias, TypeVar, overload
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -272,8 +273,9 @@ class ModelExplanation(Result):
         for each in self.features:
             told = zip(each.values, self.said(each, k, other), each.counted(k, other), strict=True)
             for value, (nat, rows, low, high), counted in told:
-                both = _times(nat), _times(counted / self.temperature)
-                found.append((each.feature, value, *both, _times(low), _times(high), rows))
+                both = times_of(nat), times_of(counted / self.temperature)
+                low, high = (None if end is None else times_of(end) for end in (low, high))
+                found.append((each.feature, value, *both, low, high, rows))
         columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 7
         return CellEvidence(self.classes[k], self.classes[other], *columns)
 
@@ -314,7 +316,7 @@ class ModelExplanation(Result):
             for each in self.features
         ]
 
-    @property
+    @cached_property
     def shares(self) -> list[float]:
         """Share of the decision that each feature has: its importance, by the sum of all."""
         found = np.array(self._importances(None))
@@ -653,17 +655,10 @@ def _moments(statistics: object, class_count: Floats) -> Source:
     return found
 
 
-@overload
-def _times(nat: float) -> float: ...
-
-
-@overload
-def _times(nat: float | None) -> float | None: ...
-
-
-def _times(nat: float | None) -> float | None:
+def times_of(nat: float) -> float:
+    """How many times as likely, of a log-ratio."""
     with np.errstate(over="ignore"):
-        return None if nat is None else float(np.exp(nat))
+        return float(np.exp(nat))
 
 
 def _length(scale: ValueScale) -> float:

@@ -44,14 +44,8 @@ class Spoken:
     def explanations(self) -> list[ModelExplanation]:
         """What the model says of every problem."""
         fitted = self.fitted
-        if fitted is None:
-            return []
-        return [explain_model(fitted, label=name) for name in fitted.labels or (None,)]
-
-    @cached_property
-    def shares(self) -> list[list[float]]:
-        """Share of the decision that each feature of each problem has."""
-        return [each.shares for each in self.explanations]
+        names = () if fitted is None else fitted.labels or (None,)
+        return [explain_model(fitted, label=name) for name in names]
 
     def position(self, problem: int, places: Sequence[int]) -> int:
         """Position of a column, or of a pair of columns, among the features of an explanation."""
@@ -59,8 +53,7 @@ class Spoken:
             return places[0]
         assert self.fitted is not None
         found = self.fitted.problems[problem]
-        pairs = [{*pair.columns} for pair in found.pairs]
-        return len(found.specs) + pairs.index({*places})
+        return len(found.specs) + [{*pair.columns} for pair in found.pairs].index({*places})
 
 
 @dataclass(eq=False, repr=False)
@@ -117,9 +110,11 @@ class Term(Mapping[str, Any], Result):
                 found = self.parts[key] = found()
             return self._by_problem(found)
         if key == "share":
-            return self._by_problem(self._shares)
+            return self._by_problem([each.shares[at] for each, at in self._said])
         if key == "interval":
-            return self._by_problem([_ends(each, at) for each, at in self._said])
+            cells = [self.cells(label=each.label) for each, _ in self._said]
+            ends = [zip(each.low, each.high, strict=True) for each in cells]
+            return self._by_problem([[None if None in pair else pair for pair in e] for e in ends])
         if key not in iter(self):
             raise KeyError(key)
         return getattr(self, key)
@@ -139,12 +134,6 @@ class Term(Mapping[str, Any], Result):
         """What is said of each problem, and where the term stands in it."""
         said, at = self.spoken.explanations, self.spoken.position
         return [(said[g], at(g, self.places)) for g in self.problems if said]
-
-    @property
-    def _shares(self) -> list[float]:
-        """Share of the decision on each problem."""
-        said, at = self.spoken.shares, self.spoken.position
-        return [said[g][at(g, self.places)] for g in self.problems if said]
 
     @property
     def kind(self) -> str:
@@ -167,7 +156,8 @@ class Term(Mapping[str, Any], Result):
     @property
     def share(self) -> float | None:
         """Its share of the decision, see `ModelExplanation.shares`; of labels, the mean."""
-        return float(np.mean(self._shares)) if self._shares else None
+        found = [each.shares[at] for each, at in self._said]
+        return float(np.mean(found)) if found else None
 
     def cells(
         self,
@@ -185,13 +175,13 @@ class Term(Mapping[str, Any], Result):
         label : str, optional
             With labels: which one; the first of the term by default.
         """
-        said = self._said
-        if not said:
+        known = {each.label: (each, at) for each, at in self._said}
+        if not known:
             raise ValueError("votes have no log-ratios, and so no cells of evidence.")
-        known = [each.label for each, _ in said]
-        if label is not None and label not in known:
-            raise ValueError(f"label must be one of {known}; got {label!r}.")
-        each, at = said[0 if label is None else known.index(label)]
+        name = next(iter(known)) if label is None else label
+        if name not in known:
+            raise ValueError(f"label must be one of {[*known]}; got {label!r}.")
+        each, at = known[name]
         return replace(each, features=[each.features[at]]).cells(target, against)
 
     def _told(self, *classes: Value | None) -> Iterator[tuple[str, list[str], list[Said]]]:
@@ -256,19 +246,12 @@ class Term(Mapping[str, Any], Result):
         return "\n".join(found)
 
     def _repr_html_(self) -> str:
-        found = f"<p>{escape(self.caption())}</p>"
+        found = f"<details open><summary>{escape(self.caption())}</summary>"
         for head, values, said in self._told():
             words = zip(*(factor_parts(*each) for each in said), strict=True)
             shown = dict(zip(_HEADS, map(list, words), strict=False))
             found += html_table({"value": values, **shown}, head, self._html_rows, _HEADS)
-        return found
-
-
-def _ends(each: ModelExplanation, at: int) -> list[tuple[float, float] | None]:
-    """Intervals of the cells of a feature, as factors, of the second class against the first."""
-    cells = replace(each, features=[each.features[at]]).cells()
-    both = zip(cells.low, cells.high, strict=True)
-    return [None if low is None or high is None else (low, high) for low, high in both]
+        return f"{found}</details>"
 
 
 class Terms(list[Term], Result):
@@ -305,9 +288,9 @@ class Terms(list[Term], Result):
 
     def __repr__(self) -> str:
         lines = text_table(self._lines(), _NUMBERS).split("\n") if self else []
-        left = len(self) - self._html_rows
+        most, left = self._html_rows, len(self) - self._html_rows
         more = [f"... and {left} more; to_frame() has all"] if left > 0 else []
-        return "\n".join([f"<{self.caption()}>", *lines, *more])
+        return "\n".join([f"<{self.caption()}>", *lines[: most + 1], *more])
 
     def caption(self) -> str:
         """How many terms, of what, and for which classes weights are told."""
@@ -322,32 +305,22 @@ class Terms(list[Term], Result):
             return []
         return [f"{plain_value(name)}" for name in spoken.fitted.only.classes]
 
-    def _lines(self) -> dict[str, list[str]]:
+    def _lines(self) -> Columns:
         """A line each, in words; names last, since they may be long."""
-        some = self[: self._html_rows]
-        found = {
-            "share": ["" if each.share is None else rate_in_words(each.share) for each in some],
-            "rows": ["" if each.n_rows is None else f"{each.n_rows}" for each in some],
-            "kind": [each.kind for each in some],
-            "weights": [each.weights_in_words() for each in some],
-            "label": [f"{each.label}" for each in some],
-            "term": [each.name for each in some],
-        }
-        if all(each.label is None for each in self):
-            del found["label"]
-        return found
+        found = self.to_columns()
+        found["share"] = ["" if each is None else rate_in_words(each) for each in found["share"]]
+        found["weights"] = [each.weights_in_words() for each in self]
+        shown = ("share", "rows", "kind", "weights", "label", "term")
+        return {name: found[name] for name in shown if name in found}
 
     def to_columns(self) -> Columns:
         """One row a term: name, kind, rows, share of the decision, and weights of the classes."""
-        found: Columns = {
-            "term": [each.name for each in self],
-            "label": [each.label for each in self],
-            "kind": [each.kind for each in self],
-            "rows": [each.n_rows for each in self],
-            "share": [each.share for each in self],
-        }
-        if all(each.label is None for each in self):
-            del found["label"]
+        names = ("kind", "n_rows", "share", "label")
+        kinds, rows, shares, labels = ([getattr(each, name) for each in self] for name in names)
+        found: Columns = {"term": [each.name for each in self], "kind": kinds, "rows": rows}
+        found["share"] = shares
+        if any(label is not None for label in labels):
+            found["label"] = labels
         for k, name in enumerate(self._classes()):
             found[f"weight for {name}"] = [plain_value(each["weights"][k]) for each in self]
         if not self._classes():
@@ -361,10 +334,7 @@ class Terms(list[Term], Result):
     def _repr_html_(self) -> str:
         """A line each, and all values of a term below it when it is opened."""
         found = html_table(self._lines(), self.caption(), self._html_rows, _NUMBERS)
-        left = len(self) - self._html_rows
-        found += f"<p>... and {left} more; to_frame() has all</p>" if left > 0 else ""
         for each in self[: self._html_rows]:
             if each.spoken.fitted is not None:
-                name = escape(each.name if each.label is None else f"{each.name} ({each.label})")
-                found += f"<details><summary>{name}</summary>{each.to_html()}</details>"
+                found += each.to_html().replace("<details open>", "<details>", 1)
         return found
