@@ -22,7 +22,7 @@ from bayesieve import (
     explain_model,
 )
 from bayesieve.estimators import weighted
-from bayesieve.explain.terms import Term, Terms
+from bayesieve.explain.model import ModelTerms, Term
 
 CORRECTED = {"corrections": (4.0, 1.0), "price": 0.5, "pairs": True}
 
@@ -269,10 +269,10 @@ def test_terms_are_a_sequence_and_a_value():
     X, y = table_of()
     model = WeightedNaiveBayes(pairs=True, price=0.0).fit(X, y)
     terms = model.terms_
-    assert isinstance(terms, Terms)
+    assert isinstance(terms, ModelTerms)
     assert [term["name"] for term in terms] == model.__procedure__().term_names
     assert isinstance(terms[0], Term)
-    assert isinstance(terms[-2:], Terms)
+    assert isinstance(terms[-2:], ModelTerms)
     assert terms[:2] == list(terms)[:2]
     assert terms == model.terms_
     for other in (copy.copy(terms), copy.deepcopy(terms), pickle.loads(pickle.dumps(terms))):

@@ -73,7 +73,7 @@ from .significance import (
 )
 
 if TYPE_CHECKING:
-    from ..explain.terms import Parts, Terms
+    from ..explain.model import ModelTerms, Parts
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -317,7 +317,7 @@ class NaiveBayesSelector(
     selected_ : ndarray of int
         Columns chosen, in the order the search ranks them: as they were added; for backward
         phases, the last to be dropped first.
-    terms_ : Terms
+    terms_ : ModelTerms
         The columns chosen as terms, in the same order, as `WeightedNaiveBayes` has them: ``name``,
         ``columns`` (one), ``weights`` (by class; 1 without `reweigh`), ``table`` (log-ratios before
         weights; None of a density), ``rows`` (training rows of each class behind each line of it)
@@ -415,9 +415,9 @@ class NaiveBayesSelector(
         return SubsetSearch(self)
 
     @property
-    def terms_(self) -> "Terms":
+    def terms_(self) -> "ModelTerms":
         """Columns chosen as terms, in the order in which the search ranks them."""
-        from ..explain.terms import Spoken, Term, Terms
+        from ..explain.model import ModelTerms, Spoken, Term
 
         check_is_fitted(self, "path_")
         model = self.estimator_
@@ -439,7 +439,7 @@ class NaiveBayesSelector(
             }
             name, every = self.path_.name_of(j), tuple(range(len(problems)))
             found.append(Term(name, (j,), parts, spoken, every, (at,)))
-        return Terms(found, type(self).__name__)
+        return ModelTerms(found, type(self).__name__)
 
     # -- fitting -------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
 if TYPE_CHECKING:
-    from ..explain.terms import Parts, Terms
+    from ..explain.model import ModelTerms, Parts
 
 # Tables that may change by less do not change.
 _LEAST_FREEDOM = 1e-6
@@ -275,7 +275,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     ----------
     selected_ : ndarray of int
         Columns that the terms read, in the order in which they came.
-    terms_ : Terms
+    terms_ : ModelTerms
         The terms in the order in which they came, a list that shows a line each.  Of a term:
         ``name``, ``kind``, ``columns`` (one, or two), ``weights`` (by class), ``table`` (log-ratios
         before weights; with ``missing="evidence"``, the last line of a column's is what a missing
@@ -506,9 +506,9 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         return self.path_ if isinstance(self.path_, list) else [self.path_]
 
     @property
-    def terms_(self) -> "Terms":
+    def terms_(self) -> "ModelTerms":
         """Terms in the order in which they entered."""
-        from ..explain.terms import Spoken, Term, Terms
+        from ..explain.model import ModelTerms, Spoken, Term
 
         check_is_fitted(self, "path_")
         fitted, read = self.estimator_.fitted_, np.flatnonzero(self.support_).tolist()
@@ -531,7 +531,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
                 label = self._labels[each.problems[0]] if apart else None
                 name, problems = path.name_of(term), tuple(each.problems)
                 found.append(Term(name, columns, parts, spoken, problems, places, label))
-        return Terms(found, type(self).__name__)
+        return ModelTerms(found, type(self).__name__)
 
     def _learnt(self, paths: Sequence[Path]) -> dict[str, Any]:
         """Set all that is known after the fit, for the states chosen on paths."""
