@@ -866,7 +866,7 @@ def _group_names(spec: ColumnSpec, groups: Ints) -> list[str]:
     return [value_in_words(plain_value(level)) for level in spec.levels]
 
 
-# -- The terms of a model as a value ----------------------------------------------------------------
+# -- The terms of a model as a value ---------------------------------------------------------------
 
 
 @dataclass(eq=False)
