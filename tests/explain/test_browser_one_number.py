@@ -69,7 +69,8 @@ def test_every_screen_says_the_same(open_page, data, name, calibrated):
         assert each._shown()["times as likely"] == told
         assert re.findall(r">([x/] [^<]*)</td>", each._repr_html_()) == told
         shown = re.findall(r'<td class="ratio">(.*?)</td>', explanations_page([(row, each)]))
-        assert [re.sub("<.*?>", "", cell) for cell in shown] == list(wanted.values())
+        whole = [factor_in_words(b.log_ratio, b.rows, b.low, b.high) for b in each.evidence]
+        assert [re.sub("<.*?>", "", cell) for cell in shown] == whole
         ax = EvidenceDisplay(each).plot().ax_
         assert [text.get_text() for text in ax.texts] == list(wanted.values())
         mpl.pyplot.close(ax.figure)
@@ -143,5 +144,7 @@ def test_a_frame_and_a_page_tell_the_same_rows():
     found = explain(model, X.iloc[[0]])[0]
     frame = found.to_frame("pandas")
     page = re.sub("<.*?>", "", explanations_page([(0, found)]))
-    for rows, nat in zip(frame["rows"], frame["log-ratio"], strict=True):
-        assert factor_in_words(nat, None if pd.isna(rows) else rows) in page
+    for _, bar in frame.iterrows():
+        ends = [None if pd.isna(each) else math.log(each) for each in bar[["low", "high"]]]
+        rows = None if pd.isna(bar["rows"]) else bar["rows"]
+        assert factor_in_words(bar["log-ratio"], rows, *ends) in page

@@ -277,7 +277,9 @@ def test_single_decisions_as_a_page(fitted):
     assert "<script" not in page
     for each in found:
         for bar in each.evidence:
-            assert factor_in_words(bar.log_ratio, bar.rows) in re.sub("<.*?>", "", page)
+            assert factor_in_words(bar.log_ratio, bar.rows, bar.low, bar.high) in re.sub(
+                "<.*?>", "", page
+            )
 
 
 def test_where_an_indicator_fired():

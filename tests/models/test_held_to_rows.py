@@ -302,9 +302,9 @@ def test_few_rows_are_named():
     (bar,) = found.evidence[1:]
     assert bar.rows == 3
     assert bar.few
-    assert "(3 rows only)" in found.to_text()
+    assert "few rows: 3)" in found.to_text()
     assert found.to_dict()["evidence"][1]["rows"] == 3
-    assert "rows only" not in explain(NaiveBayes().fit(X, y), X[:1])[0].to_text()
+    assert "few rows" not in explain(NaiveBayes().fit(X, y), X[:1])[0].to_text()
 
 
 # -- Cells of two columns --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ..data.files.output import check_folder, check_new
 from ..datasets.simulated import make_signals
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.model import explain_model
-from ..explain.text import odds_in_words
+from ..explain.text import factor_in_words, odds_in_words
 from ..indicators.transformer import Indicators
 from .options import Option, Settings
 
@@ -113,8 +113,10 @@ def _show_strongest(console: Console, selector: NaiveBayesSelector, names: list[
         "The strongest indicators, and what their presence (b = 1) says, from smoothed counts:"
     )
     for j in np.argsort(-strength, kind="stable")[:_STRONGEST]:
+        said = found.said(found.features[j], best[j], worst[j])[1]
+        beside = factor_in_words(*said).partition(" (")
         console.print(
             f"  {names[columns[j]]}\n      {odds_in_words(strength[j])} as likely under "
-            f"{classes[best[j]]!r} as under {classes[worst[j]]!r}",
+            f"{classes[best[j]]!r} as under {classes[worst[j]]!r}{beside[1]}{beside[2]}",
             markup=False,
         )

@@ -36,7 +36,7 @@ from ..estimators.signals import SignalPipeline
 from ..explain.evidence import Explanation, explain
 from ..explain.report.content import report_content
 from ..explain.report.page import Picture, explanations_page, render
-from ..explain.text import factor_in_words
+from ..explain.text import factors_in_columns
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import read_scores
 from .commands import (
@@ -530,14 +530,13 @@ def in_lines(pipeline: SignalPipeline, decision: SeriesDecision, width: int = 20
     found = in_sentences(pipeline, decision.found)
     sizes = [abs(bar.log_ratio) for bar in found.evidence if np.isfinite(bar.log_ratio)]
     longest = max(sizes, default=0.0) or 1.0
-    figures = [factor_in_words(bar.log_ratio, bar.rows) for bar in found.evidence]
-    room = max(map(len, figures))
+    figures = factors_in_columns([(b.log_ratio, b.rows, b.low, b.high) for b in found.evidence])
     lines = [f"series {decision.name}: {found.caption()}"]
     for bar, figure in zip(found.evidence, figures, strict=True):
         size = round(width * min(abs(bar.log_ratio) / longest, 1.0))
         stick = ("+" if bar.log_ratio > 0 else "-") * size
         said = "(prior)" if bar.status == "prior" else f"{bar.value}: {bar.feature}"
-        lines.append(f"  {figure:{room}s} {stick:{width}s} {said}")
+        lines.append(f"  {figure} {stick:{width}s} {said}")
     return "\n".join(lines) + "\n"
 
 

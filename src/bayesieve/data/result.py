@@ -138,6 +138,10 @@ class Result:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.caption()}>"
 
+    def to_html(self) -> str:
+        """What a notebook shows, as part of a page."""
+        return self._repr_html_()
+
     def _repr_html_(self) -> str:
         return html_table(self._shown(), self.caption(), self._html_rows)
 
@@ -233,8 +237,8 @@ def frame_of(columns: Mapping[str, Sequence[object]], backend: Foreign = None) -
     return nw.from_dict(columns, backend=backend).to_native()
 
 
-def text_table(columns: Mapping[str, Sequence[object]]) -> str:
-    """Columns side by side as plain text, numbers to the right.
+def text_table(columns: Mapping[str, Sequence[object]], figures: Collection[str] = ()) -> str:
+    """Columns side by side as plain text, numbers to the right, as are `figures`: see `html_table`.
 
     Examples
     --------
@@ -250,7 +254,7 @@ def text_table(columns: Mapping[str, Sequence[object]]) -> str:
         line = []
         for name, shown in cells.items():
             width = max([len(name), *map(len, shown)])
-            number = height and isinstance(columns[name][0], int | float)
+            number = name in figures or (height and isinstance(columns[name][0], int | float))
             text = name if i < 0 else shown[i]
             line.append(text.rjust(width) if number else text.ljust(width))
         lines.append("  ".join(line).rstrip())

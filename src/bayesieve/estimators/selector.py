@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,9 @@ from .significance import (
     vouched_units,
     with_luck,
 )
+
+if TYPE_CHECKING:
+    from ..explain.model import ModelTerms, Parts
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -312,10 +316,11 @@ class NaiveBayesSelector(
     selected_ : ndarray of int
         Columns chosen, in the order the search ranks them: as they were added; for backward
         phases, the last to be dropped first.
-    terms_ : list of dict
-        The columns chosen as terms, in the same order: ``name``, ``columns`` (one), ``weights`` (by
-        class; 1 without `reweigh`), ``table`` (log-ratios before weights; None of a density) and
-        ``rows`` (training rows of each class behind each line of it); with labels, lists of these.
+    terms_ : ModelTerms
+        The columns chosen as terms, in the same order, as `WeightedNaiveBayes` has them: ``name``,
+        ``columns`` (one), ``weights`` (by class; 1 without `reweigh`), ``table`` (log-ratios before
+        weights; None of a density), ``rows`` (training rows of each class behind each line of it)
+        and more; with labels, lists of these.
     support_ : ndarray of bool
         Mask of the columns chosen.
     path_ : Path
@@ -409,29 +414,31 @@ class NaiveBayesSelector(
         return SubsetSearch(self)
 
     @property
-    def terms_(self) -> list[dict[str, Any]]:
+    def terms_(self) -> "ModelTerms":
         """Columns chosen as terms, in the order in which the search ranks them."""
+        from ..explain.model import ModelTerms, Spoken, Term
+
         check_is_fitted(self, "path_")
         model = self.estimator_
-        problems = model.fitted_.problems if isinstance(model, NaiveBayes) else ()
+        fitted = model.fitted_ if isinstance(model, NaiveBayes) else None
+        problems = () if fitted is None else fitted.problems
         weights = [_column_weights(problem) for problem in problems]
-        tables = [_column_tables(problem, model.smoothing) for problem in problems]
-        labelled, place = isinstance(self.classes_, list), np.cumsum(self.support_) - 1
+        spoken, place = (
+            Spoken(fitted, isinstance(self.classes_, list)),
+            np.cumsum(self.support_) - 1,
+        )
         found = []
         for j in self.selected_.tolist():
-            mine = [each[place[j]] for each in weights]
-            said = [each[place[j]] for each in tables]
-            rows = [term_rows(problem, [int(place[j])]) for problem in problems]
-            found.append(
-                {
-                    "name": self.path_.name_of(j),
-                    "columns": (j,),
-                    "weights": mine if labelled else next(iter(mine), None),
-                    "table": said if labelled else next(iter(said), None),
-                    "rows": rows if labelled else next(iter(rows), None),
-                }
-            )
-        return found
+            at = int(place[j])
+            parts: dict[str, Parts] = {
+                "weights": [each[at] for each in weights],
+                "table": partial(_column_tables, problems, at, getattr(model, "smoothing", 0.0)),
+                "rows": partial(_column_rows, problems, at),
+                "correction": [None] * len(problems),
+            }
+            name, every = self.path_.name_of(j), tuple(range(len(problems)))
+            found.append(Term(name, (j,), parts, spoken, every, (at,)))
+        return ModelTerms(found, type(self).__name__)
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -563,16 +570,22 @@ def _column_weights(problem: FittedProblem) -> NDArray[np.float64]:
 
 
 def _column_tables(
-    problem: FittedProblem, smoothing: float | str
+    problems: Sequence[FittedProblem], j: int, smoothing: float | str
 ) -> list[NDArray[np.float64] | None]:
-    """Log-ratios of all columns of a model, values x classes; None where there is no table."""
-    specs = problem.summary.specs
-    counted = [j for j, spec in enumerate(specs) if MODELS[spec.model].discrete]
-    found: list[NDArray[np.float64] | None] = [None] * len(specs)
-    ratios = column_ratios(problem.summary.restrict(counted), smoothing)
-    for j, each in zip(counted, ratios, strict=True):
-        found[j] = np.ldexp(each.table[:-1].astype(float), -TERM_BITS)
+    """Log-ratios of a column, values x classes, of each problem; None where there is no table."""
+    found: list[NDArray[np.float64] | None] = []
+    for problem in problems:
+        if MODELS[problem.specs[j].model].discrete:
+            (ratios,) = column_ratios(problem.summary.restrict([j]), smoothing)
+            found.append(np.ldexp(ratios.table[:-1].astype(float), -TERM_BITS))
+        else:
+            found.append(None)
     return found
+
+
+def _column_rows(problems: Sequence[FittedProblem], j: int) -> list[NDArray[np.float64] | None]:
+    """Training rows behind every line of a column's table, of each problem."""
+    return [term_rows(problem, [j]) for problem in problems]
 
 
 class SubsetSearch(Procedure):

@@ -1,10 +1,11 @@
 """`WeightedNaiveBayes`: few terms, each with a weight for every class."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,11 +30,11 @@ from ..data.tables import is_collection, keep_names
 from ..engine.threads import Threads, count_threads
 from ..models.base import CORRECTION_BITS, Floats, Ints
 from ..models.columns import choose_models
-from ..models.fitted import FittedBayes
+from ..models.fitted import FittedBayes, FittedProblem
 from ..models.log_ratios import TERM_BITS, WEIGHT_STEPS, term_rows
 from ..rankings.families import Families
 from ..search.checkpoint import fingerprint
-from ..search.path import Path
+from ..search.path import Path, TermBook
 from ..search.progress import ProgressLine
 from ..search.run import Clock, Run, open_journal
 from ..search.term_pool import CodedRows, check_tables, read_coded, read_log_priors
@@ -50,6 +51,9 @@ from ._validation import (
 from .base import ChosenColumns, GuidingFigures, Procedure
 from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
+
+if TYPE_CHECKING:
+    from ..explain.model import ModelTerms, Parts
 
 # Tables that may change by less do not change.
 _LEAST_FREEDOM = 1e-6
@@ -271,13 +275,15 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     ----------
     selected_ : ndarray of int
         Columns that the terms read, in the order in which they came.
-    terms_ : list of dict
-        The terms in the order in which they came: ``name``, ``columns`` (one, or two), ``weights``
-        (by class), ``table`` (log-ratios before weights; with ``missing="evidence"``, the last
-        line of a column's is what a missing value says) and ``rows`` (training rows of each class
-        behind each entry of it; of densities, as many as tell a share as well) and ``correction``
-        (what is added to the weighted table; None: nothing); with labels, lists of them, and where
-        labels have terms of their own, ``label`` says whose a term is.
+    terms_ : ModelTerms
+        The terms in the order in which they came, a list that shows a line each.  Of a term:
+        ``name``, ``kind``, ``columns`` (one, or two), ``weights`` (by class), ``table`` (log-ratios
+        before weights; with ``missing="evidence"``, the last line of a column's is what a missing
+        value says) and ``rows`` (training rows of each class behind each entry of it; of densities,
+        as many as tell a share as well), ``correction`` (what is added to the weighted table; None:
+        nothing), ``share`` (of the decision) and ``interval`` (as `cells()` has it, of each value
+        that `explain_model` tells apart); with labels, lists of them, and where labels have terms
+        of their own, ``label`` says whose a term is.
     weights_ : ndarray of shape (n_terms, n_classes)
         Weights, multiples of 1/16; with labels, a list of such arrays.
     path_ : Path
@@ -500,40 +506,32 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
         return self.path_ if isinstance(self.path_, list) else [self.path_]
 
     @property
-    def terms_(self) -> list[dict[str, Any]]:
+    def terms_(self) -> "ModelTerms":
         """Terms in the order in which they entered."""
+        from ..explain.model import ModelTerms, Spoken, Term
+
         check_is_fitted(self, "path_")
-        found, read = [], np.flatnonzero(self.support_).tolist()
+        fitted, read = self.estimator_.fitted_, np.flatnonzero(self.support_).tolist()
         apart = len(self._labels) > 0 and not self.shared_terms
+        spoken, found = Spoken(fitted, len(self._labels) > 0), []
         for each, path in zip(self._fits, self._paths, strict=True):
             state = path.states[path.chosen]
-            models = [self.estimator_.fitted_.problems[problem] for problem in each.problems]
+            models = [fitted.problems[problem] for problem in each.problems]
             for at, term in enumerate(state.terms):
-                weights = [np.ldexp(part[at].astype(float), -4) for part in state.weights]
-                tables = [
-                    np.ldexp(each.book.table(term, g).astype(float), -TERM_BITS)
-                    for g in range(len(each.problems))
-                ]
                 columns = tuple(path.columns_of([term]))
-                places = [read.index(j) for j in columns]
-                rows = [term_rows(model, places) for model in models]
+                places = tuple(read.index(j) for j in columns)
+                tables = partial(_tables, each.book, term, len(models))
                 added = [part.get(term) for part in state.corrections] or [None] * len(models)
-                corrections = [
-                    None if part is None else _like(line, np.ldexp(part, -CORRECTION_BITS))
-                    for part, line in zip(added, tables, strict=True)
-                ]
-                found.append(
-                    {
-                        "name": path.name_of(term),
-                        "columns": columns,
-                        "weights": weights if self._labels else weights[0],
-                        "table": tables if self._labels else tables[0],
-                        "rows": rows if self._labels else rows[0],
-                        "correction": corrections if self._labels else corrections[0],
-                        **({"label": self._labels[each.problems[0]]} if apart else {}),
-                    }
-                )
-        return found
+                parts: dict[str, Parts] = {
+                    "weights": [np.ldexp(part[at].astype(float), -4) for part in state.weights],
+                    "table": tables,
+                    "rows": partial(_rows, models, places),
+                    "correction": partial(_corrections, tables, added),
+                }
+                label = self._labels[each.problems[0]] if apart else None
+                name, problems = path.name_of(term), tuple(each.problems)
+                found.append(Term(name, columns, parts, spoken, problems, places, label))
+        return ModelTerms(found, type(self).__name__)
 
     def _learnt(self, paths: Sequence[Path]) -> dict[str, Any]:
         """Set all that is known after the fit, for the states chosen on paths."""
@@ -564,6 +562,26 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
             "weights_": weights if self._labels else weights[0],
             "path_": paths[0] if len(paths) == 1 else list(paths),
         }
+
+
+def _tables(book: TermBook, term: int, n_problems: int) -> list[Floats]:
+    """Log-ratios of a term before weights, of each problem."""
+    return [np.ldexp(book.table(term, g).astype(float), -TERM_BITS) for g in range(n_problems)]
+
+
+def _rows(models: Sequence[FittedProblem], places: Sequence[int]) -> list[Floats | None]:
+    """Training rows behind every entry of a term, of each problem."""
+    return [term_rows(model, places) for model in models]
+
+
+def _corrections(
+    tables: Callable[[], list[Floats]], added: Sequence[Ints | None]
+) -> list[Floats | None]:
+    """What is added to the tables of a term, of each problem."""
+    return [
+        None if part is None else _like(table, np.ldexp(part, -CORRECTION_BITS))
+        for part, table in zip(added, tables(), strict=True)
+    ]
 
 
 def _like(table: Floats, part: Floats) -> Floats:

@@ -24,8 +24,16 @@ from ..models.base import Floats, Ints, Support, cells
 from ..models.fitted import ASK, DecisionRule, FittedBayes, FittedProblem, weights_of
 from ..models.log_ratios import column_support, pair_support
 from ..models.registry import is_category
-from .model import position_of, rows_behind
-from .text import SILENT, chance_in_words, factor_in_words, many, odds_in_words, value_in_words
+from .model import position_of, rows_behind, times_of
+from .text import (
+    SILENT,
+    chance_in_words,
+    factor_in_words,
+    factor_parts,
+    factors_in_columns,
+    odds_in_words,
+    value_in_words,
+)
 
 # A row as surprising as this share of those held out is called unlike them.
 _RARE = 0.01
@@ -199,8 +207,8 @@ class Explanation(Result):
     >>> print(found.to_text(width=5))
     row 0: a rather than b: probability 91.7 %, 11 times as likely
       (prior)  x 1.0
-      x0 = 1   x  11 +++++
-      x1 = 0   x 1.0
+      x0 = 1   x  11 ( 3.5 to 140; 10 rows) +++++
+      x1 = 0   x 1.0 (0.52 to 1.9; 10 rows)
     """
 
     row: int
@@ -220,12 +228,15 @@ class Explanation(Result):
             del found["verdict"]
         return found
 
-    def to_text(self, width: int = 30, nat: bool = False) -> str:
+    def to_text(self, width: int = 20, nat: bool = False) -> str:
         """Bars of text, the strongest evidence first; factors multiply to the odds.
+
+        Beside each factor stand, where known, between what it lies at 90 %, and the training rows
+        behind it.
 
         Parameters
         ----------
-        width : int, default=30
+        width : int, default=20
             Characters of the longest bar; their lengths are logarithms, which add up.
         nat : bool, default=False
             Logarithms in place of factors.
@@ -233,12 +244,8 @@ class Explanation(Result):
         sizes = [abs(bar.log_ratio) for bar in self.evidence]
         scale = max([size for size in sizes if math.isfinite(size)], default=0.0)
         label = max(len(_shown(bar)) for bar in self.evidence)
-        figures = [f"{bar.log_ratio:+.3f}" for bar in self.evidence]
-        if not nat:  # signs below each other, numbers too
-            figures = [factor_in_words(bar.log_ratio) for bar in self.evidence]
-            wide = max(map(len, figures)) - 2
-            figures = [f"{figure[:2]}{figure[2:]:>{wide}}" for figure in figures]
-        room = max(map(len, figures))
+        told = [(bar.log_ratio, bar.rows, bar.low, bar.high) for bar in self.evidence]
+        figures = factors_in_columns(told, nat)
         lines = [f"row {self.row}: {self._headline(nat)}"]
         if self.verdict is not None:
             lines.append(f"  decision: {self.verdict.to_text()}")
@@ -246,8 +253,8 @@ class Explanation(Result):
             length = width if math.isinf(size) else round(width * size / scale) if scale else 0
             mark = "+" if bar.log_ratio > 0 else "-"
             note = f" ({bar.status})" if bar.status in ("missing", "unseen") else ""
-            note += f" ({many(bar.rows, 'row')} only)" if bar.few and bar.rows is not None else ""
-            lines.append(f"  {_shown(bar):{label}s}  {figure:>{room}s} {mark * length}{note}")
+            line = f"  {_shown(bar):{label}s}  {figure} {mark * length}{note}"
+            lines.append(line.rstrip())
         return "\n".join(lines)
 
     def _headline(self, nat: bool = False) -> str:
@@ -281,10 +288,12 @@ class Explanation(Result):
 
     def _shown(self) -> Columns:
         shown = self.to_columns()
-        shown["times as likely"] = [factor_in_words(bar.log_ratio) for bar in self.evidence]
-        for name in ("log-ratio", "low", "high"):
-            del shown[name]
-        return shown
+        said = [factor_parts(b.log_ratio, b.rows, b.low, b.high) for b in self.evidence]
+        names = "times as likely", "at 90 % between", "rows behind it"
+        words = dict(zip(names, map(list, zip(*said, strict=True)), strict=True))
+        return {"feature": shown["feature"], "value": shown["value"], **words} | {
+            "status": shown["status"]
+        }
 
 
 class Explanations(list[Explanation], Result):
@@ -364,8 +373,7 @@ _MOST_SHOWN = 10
 
 
 def _times(log_ratio: float | None) -> float | None:
-    with np.errstate(over="ignore"):
-        return None if log_ratio is None else float(np.exp(log_ratio))
+    return None if log_ratio is None else times_of(log_ratio)
 
 
 def _shown(bar: Evidence) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from scipy.stats import beta
 
@@ -107,16 +108,78 @@ def factor_in_words(
     >>> factor_in_words(1.131, 12, 0.3365, 1.946)
     'x 3.1 (1.4 to 7; 12 rows)'
     """
-    size = abs(nat)
+    number, within, behind = factor_parts(nat, rows, low, high)
+    beside = "; ".join(each for each in (within, behind) if each)
+    return number + (f" ({beside})" if beside else "")
+
+
+def factor_parts(
+    nat: float, rows: float | None = None, low: float | None = None, high: float | None = None
+) -> tuple[str, str, str]:
+    """The factor, between what it lies, and the rows behind it; empty where nobody knows.
+
+    Parameters
+    ----------
+    nat, rows, low, high : see `factor_in_words`.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import factor_parts
+    >>> factor_parts(1.131, 12, 0.3365, 1.946), factor_parts(-0.7)
+    (('x 3.1', '1.4 to 7', '12 rows'), ('/ 2.0', '', ''))
+    """
+    size, within = abs(nat), ""
     number = few_digits(math.exp(size)) if size < math.log(10_000) else _MOST_SAID
     number = "infinity" if size == math.inf else number
-    beside = []
     if low is not None and high is not None:
-        ends = (low, high) if nat >= 0 else (-high, -low)
-        beside.append(" to ".join(_end(each) for each in ends))
-    if rows is not None:
-        beside.append(_behind(rows))
-    return f"{'x' if nat >= 0 else '/'} {number}" + (f" ({'; '.join(beside)})" if beside else "")
+        within = " to ".join(map(_end, (low, high) if nat >= 0 else (-high, -low)))
+    return f"{'x' if nat >= 0 else '/'} {number}", within, "" if rows is None else _behind(rows)
+
+
+#: A log-ratio, the rows behind it, and the ends of its interval.
+Said: TypeAlias = tuple[float, float | None, float | None, float | None]
+
+
+def factors_in_columns(said: Sequence[Said], logs: bool = False) -> list[str]:
+    """What `factor_in_words` says of several, numbers below each other; all are equally wide.
+
+    Parameters
+    ----------
+    said : log-ratio, rows, and ends of the interval of each.
+    logs : logarithms in place of factors.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import factors_in_columns
+    >>> lines = [(1.131, 120, 0.3365, 1.946), (-3.1, 3, -4.0, -0.2), (2.3, 0, None, None)]
+    >>> for line in factors_in_columns(lines):
+    ...     print(line)
+    x 3.1 (1.4 to  7;    120 rows)
+    /  22 (1.2 to 55; few rows: 3)
+    x  10                (no rows)
+    """
+    if not said:
+        return []
+    lines = []
+    for nat, rows, low, high in said:
+        number, within, behind = factor_parts(nat, rows, low, high)
+        sign, number = number[:2], number[2:]
+        if logs:
+            sign, number = "", f"{nat:+.3f}"
+            within = f"{low:+.3f} to {high:+.3f}" if within else ""
+        lines.append((sign, number, *within.partition(" to ")[::2], behind))
+    _, figures, lows, highs, rests = (max(map(len, part)) for part in zip(*lines, strict=True))
+    beside = []
+    for _, _, low_end, high_end, behind in lines:
+        known = [f"{low_end:>{lows}} to {high_end:>{highs}}"] if low_end else []
+        known += [f"{behind:>{rests if low_end else 0}}"] if behind else []
+        beside.append(f"({'; '.join(known)})" if known else "")
+    room = max(map(len, beside))
+    found = []
+    for (sign, number, low_end, *_), part in zip(lines, beside, strict=True):
+        part = part.ljust(room) if low_end else part.rjust(room)
+        found.append(f"{sign}{number:>{figures}}" + f" {part}" * (room > 0))
+    return found
 
 
 def _end(nat: float) -> str:
@@ -129,7 +192,7 @@ def _end(nat: float) -> str:
 
 def _behind(rows: float) -> str:
     """How many training rows stand behind evidence, and that they are few."""
-    if not rows:
+    if rows < 0.05:  # what would be 0 in one digit
         return "no rows"
     if rows < FEW_ROWS:
         return f"few rows: {math.floor(10 * rows + 0.5) / 10:g}"

@@ -393,7 +393,8 @@ def _bar(bar: Evidence, each: Explanation) -> dict[str, Value]:
     sizes = [abs(b.log_ratio) for b in each.evidence if abs(b.log_ratio) != float("inf")]
     longest = max(sizes, default=0.0) or 1.0
     width = 50 * min(abs(bar.log_ratio) / longest, 1.0)
-    number, opened, rest = factor_in_words(bar.log_ratio, bar.rows).partition("(")
+    said = factor_in_words(bar.log_ratio, bar.rows, bar.low, bar.high)
+    number, opened, rest = said.partition("(")
     return {
         "feature": "prior" if bar.status == "prior" else bar.feature,
         "value": "" if bar.value is None else value_in_words(bar.value),

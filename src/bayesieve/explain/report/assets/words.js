@@ -41,7 +41,7 @@ const Words = (() => {
 
   // How many training rows stand behind evidence, and that they are few (FEW_ROWS in Python).
   function behind(rows) {
-    if (!rows) return "no rows";
+    if (rows < 0.05) return "no rows";
     return rows < 5 ? `few rows: ${Math.floor(10 * rows + 0.5) / 10}` : `${groups(Math.floor(rows + 0.5))} rows`;
   }
 
