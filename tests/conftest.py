@@ -50,7 +50,8 @@ def uncorrected(monkeypatch):
     line, this does.
     """
     init = WeightedNaiveBayes.__init__
-    given = {**dict(zip(reversed(signature(init).parameters), reversed(init.__defaults__)))}
+    names = reversed(signature(init).parameters)
+    given = dict(zip(names, reversed(init.__defaults__), strict=False))
     assert given["corrections"] is True
     given["corrections"] = False
     monkeypatch.setattr(init, "__defaults__", tuple(reversed(given.values())))
