@@ -417,13 +417,13 @@ def at_work(card: Card, problem: FittedProblem) -> Card:
     act = ask = None
     if card.lines:
         most = sum(max(abs(p) for p in line.points) for line in card.lines) + 1
-        zero = float(problem.nat(problem.fixed_prior[1] - problem.fixed_prior[0])) / unit
+        zero = float(problem.decide(problem.fixed_prior[None])[0]) * temperature / unit
         around = most + abs(math.ceil(zero)) + 1
         totals = np.arange(-around, around + 1)
         decided = dict(zip(totals.tolist(), problem.decided(sums(totals)).tolist(), strict=True))
         act = next((t for t, k in decided.items() if k == problem.classes[1]), None)
         ask = next((t for t, k in decided.items() if k is None), None)
-    constant = float(problem.decide(problem.fixed_prior[None])[0]) / temperature
+    constant = float(problem.decide(problem.fixed_prior[None])[0])
     return replace(
         card,
         unit=unit / temperature,
