@@ -268,7 +268,7 @@ X, Y = SETS["iris"]
     ("methods", "data", "options", "error", "words"),
     [
         ("naive-bays", "iris", {}, ValueError,
-         "methods must be one of .*'default'.*got 'naive-bays'.*mean 'naive-bayes'"),
+         "methods must be one of .*'selector'.*got 'naive-bays'.*mean 'naive-bayes'"),
         ([], "iris", {}, ValueError, "methods must be names.*got none. Give at least one"),
         (3, "iris", {}, TypeError, "methods must be names.*got 3"),
         (GaussianNB, "iris", {}, TypeError, r"got the class GaussianNB. Call it"),

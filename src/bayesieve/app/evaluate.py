@@ -56,7 +56,7 @@ def compare(
             "Names, separated by commas (an unknown one is answered with all), or module:factory.",
             names=lambda: METHODS,
         ),
-    ] = "default,naive-bayes,logistic,forest,majority",
+    ] = "weighted,naive-bayes,logistic,forest,majority",
     metric: Annotated[
         str, Option("Score by which methods are ranked.", names=lambda: SCORES)
     ] = "accuracy",
