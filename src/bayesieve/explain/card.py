@@ -1,5 +1,6 @@
 """A card in print: text, a page, a PDF, and a sheet that computes."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
@@ -89,8 +90,8 @@ def how_to(card: "Card") -> str:
     return (
         "Of each box take the one line that holds, and add up the points of every class, from "
         "those it starts with. The class with the largest total is the most probable one, the "
-        "first of equals; a class is exp(u x lead) times as probable as another behind it by that "
-        f"many points, u = {card.unit:.4g}."
+        f"first of equals; each {math.log(2) / card.unit:.2g} points that it is ahead of another "
+        "make it twice as probable as that one."
     )
 
 
