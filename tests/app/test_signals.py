@@ -161,7 +161,9 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     assert text.startswith(f"series {at:04d}: mean shift rather than ")
     told = [line.strip() for line in text.splitlines()[1:]]
     for bar, line in zip(data["evidence"], told, strict=False):
-        assert line.startswith(factor_in_words(bar["log_ratio"], bar["rows"]))
+        ends = (None, None) if bar["low"] is None else (bar["low"], bar["high"])
+        factor = factor_in_words(bar["log_ratio"], bar["rows"], *ends)
+        assert " ".join(line.split()).replace("( ", "(").startswith(factor)
     assert "yes: Oil pressure steps (oil): at least one 50-point window, Welch t > 6" in text
     assert call(monkeypatch, capsys, *explain, "--html", "why.html")[0] == 0
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]

@@ -28,7 +28,7 @@ from bayesieve import (
     save_model,
     stability,
 )
-from bayesieve.estimators.card_lines import CardFigures
+from bayesieve.estimators.card_parts import CardFigures
 from bayesieve.explain.card import card_sheet
 from bayesieve.export import to_python, to_sql
 from bayesieve.search.point_lines import digits, roundest

@@ -35,7 +35,7 @@ from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
 from ..estimators.card import ScoreCard
-from ..estimators.card_lines import Card
+from ..estimators.card_parts import Card
 from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline

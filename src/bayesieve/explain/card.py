@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..estimators.card import ScoreCard
-    from ..estimators.card_lines import Card, CardFigures, CardLine, CardTotal, Span
+    from ..estimators.card_parts import Card, CardFigures, CardLine, CardTotal, Span
 
 # Lines of a page of the PDF.
 _PAGE = 58
@@ -159,7 +159,7 @@ def judged(
     X, y, groups : what it was fitted on.
     others : unfitted models by name, to stand beside it.
     """
-    from ..estimators.card_lines import CardFigures
+    from ..estimators.card_parts import CardFigures
 
     found = []
     for name, each in {"this card": model, **others}.items():
@@ -315,7 +315,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
 
     Examples
     --------
-    >>> from bayesieve.estimators.card_lines import Card
+    >>> from bayesieve.estimators.card_parts import Card
     >>> from bayesieve.explain.card import card_html
     >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, None, False, 10.0, ())
     >>> card_html(card).startswith("<!DOCTYPE html>")
