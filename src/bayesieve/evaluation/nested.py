@@ -202,12 +202,13 @@ class Nested(Result):
         return "\n".join(lines)
 
 
-def nested(
+def nested(  # noqa: PLR0913
     selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
     *,
-    cv: Folds = 5,
+    cv: Folds | None = None,
+    folds: Folds | None = None,
     random_state: Seed = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -227,9 +228,9 @@ def nested(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
-    cv : int, splitter or iterable, default=5
-        The outer folds: a number (stratified and shuffled, of whole groups where they are given), a
-        scikit-learn splitter, or an iterable of (train, test) row numbers.
+    cv, folds : int, splitter or iterable, default=5
+        The outer folds, by either name: a number (stratified and shuffled, of whole groups where
+        they are given), a scikit-learn splitter, or an iterable of (train, test) row numbers.
     random_state : int, RandomState or None
         Shuffles the folds; and seeds each search, where the selector's `random_state` is None.
     sample_weight : array-like of shape (n_samples,), optional
@@ -261,11 +262,15 @@ def nested(
     >>> print(found.to_text().splitlines()[0])
     3 folds, criterion log-likelihood (higher is better)
     """
+    if cv is not None and folds is not None:
+        raise ValueError("cv and folds are two names of one thing; give one of them.")
+    outer = cv if folds is None else folds
+    outer = 5 if outer is None else outer
     check_jobs(n_jobs)
     refits = Refits(selector, X, y, sample_weight, groups)
     criterion = refits.procedure.validate()
     draw = check_random_state(random_state)
-    splits = _outer_splits(cv, refits.read, refits.groups, draw, refits.n_rows)
+    splits = _outer_splits(outer, refits.read, refits.groups, draw, refits.n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 
