@@ -72,7 +72,7 @@ def test_what_it_says_would_mend_it_does():
     frame["typed"] = pd.to_numeric(frame["typed"], errors="coerce")
     frame["land"] = frame["land"].str.strip().str.lower()
     frame["when"] = frame["when"].dt.month
-    frame["written"] = pd.to_datetime(frame["written"]).dt.weekday
+    frame["written"] = pd.to_datetime(frame["written"]).dt.day_of_week
     frame = frame.drop(columns=["id", "nr", "same", "empty", "answer"])
     assert look(frame, y).odd == ()
     assert look(frame, y).caption() == f"{N} rows, {frame.shape[1]} columns; nothing looks odd"

@@ -323,7 +323,7 @@ def _is_date(name: str, known: Array) -> Oddity:
         name,
         "dates",
         "holds dates, which no model reads as they are",
-        f"make columns of them: X[{name!r}].dt.month, .dt.weekday, .dt.hour, days since a day",
+        f"make columns of them: X[{name!r}].dt.month, .dt.day_of_week, .dt.hour, days since a day",
     )
 
 
@@ -334,7 +334,7 @@ def _dates(name: str, known: Array) -> Oddity | None:
         name,
         "dates",
         f"holds dates as texts, such as {known[0]!r}",
-        f"make columns of them: pd.to_datetime(X[{name!r}]).dt.month, .dt.weekday, days since",
+        f"make columns of them: pd.to_datetime(X[{name!r}]).dt.month, .dt.day_of_week, days since",
     )
 
 
