@@ -4,7 +4,6 @@ What most people need is here.  `bayesieve.export` writes models in other langua
 `bayesieve.plot` draws, `bayesieve.engine` has what keeps rows elsewhere, `bayesieve.rankings`,
 `bayesieve.search` and `bayesieve.criteria` their members.
 
-
 A name is imported when it is first asked for: the command line answers in a moment, and whoever
 needs one estimator waits for that one.
 """
@@ -103,7 +102,7 @@ _HOMES = {
 
 
 class _Face(ModuleType):
-    """This package as a module that imports its names late.
+    """The package as a module that imports its names late.
 
     `explain` is a function, and a room as well: importing the room must not put it in the
     function's place, which a module's own `__getattr__` could not prevent.

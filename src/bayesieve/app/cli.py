@@ -15,13 +15,18 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..checks import Foreign
-from .commands import card, datasets, explain, predict, rank, select
-from .demo import demo
-from .evaluate import calibrate, compare, decide, drift, nested, report, stability
-from .options import LIKE_SELECT, Argument, Option, OptionTable, say, send, tell
-from .reproduce import reproduce
-from .signals import scores, signals
-from .studio.launch import studio_command
+from .options import (
+    LIKE_SELECT,
+    PANELS,
+    Argument,
+    Option,
+    OptionTable,
+    metavar_of,
+    say,
+    send,
+    tell,
+)
+from .verbs import CHAPTERS
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -38,7 +43,8 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
     A parameter whose type is a table of options stands for all of them that the verb uses; where
     the verb takes every option of `select`, the others are taken too, and left out of the help.
 
-    Its parameters are annotated with `Option`, `Argument`, or a table of options.
+    Its parameters are annotated with `Option`, `Argument`, or a table of options; arguments come
+    first, then options panel by panel.
     """
     own = get_type_hints(verb, include_extras=True)
     tables = {
@@ -47,11 +53,16 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
         if isinstance(hint, type) and issubclass(hint, OptionTable)
     }
     fields: dict[str, list[str]] = {key: [] for key in tables}
-    found = []
+    found: list[tuple[int, inspect.Parameter]] = []
+
+    def add(key: str, kind: Foreign, told: Option | Argument, default: object) -> None:
+        at = -1 if isinstance(told, Argument) else PANELS.index(told.panel)
+        found.append((at, _parameter(name, key, kind, told, default)))
+
     for key, each in inspect.signature(verb).parameters.items():
         if key not in tables:
             kind, told = get_args(own[key])
-            found.append(_parameter(name, key, kind, told, each.default))
+            add(key, kind, told, each.default)
             continue
         hints = get_type_hints(tables[key])
         for field, option in tables[key].table().items():
@@ -62,7 +73,7 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
                     if name in option.required
                     else tables[key].default(field)
                 )
-                found.append(_parameter(name, field, hints[field], option, default))
+                add(field, hints[field], option, default)
                 fields[key].append(field)
 
     @wraps(verb)
@@ -72,8 +83,9 @@ def as_typer(name: str, verb: Callable[..., None]) -> Callable[..., None]:
             values[key] = table(**given).validated(name)
         verb(**values)
 
-    call.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in found}
+    parameters = [each for _, each in sorted(found, key=lambda pair: pair[0])]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
     return call
 
 
@@ -92,6 +104,8 @@ def _parameter(
         info = typer.Option(
             *flags,
             help=option.says.get(verb, option.help),
+            metavar=metavar_of(kind) or None,
+            rich_help_panel=option.panel,
             min=option.low,
             max=option.high,
             hidden=hidden,
@@ -122,28 +136,60 @@ def _completion(
 # -- The application -------------------------------------------------------------------------------
 
 
-class _PlainFlags:
-    """Help in which a flag is its name: it takes no value, and so shows no type."""
+class _InPanels:
+    """Help whose options stand in panels: boxes on a terminal, plain paragraphs elsewhere."""
 
     def get_params(self, ctx: Any) -> Any:
         """Arguments and options, as help shows them."""
         found = super().get_params(ctx)  # type: ignore[misc]
         for each in found:
             if getattr(each, "is_flag", False) and each.metavar is None:
-                each.metavar = ""
+                each.metavar = ""  # it takes no value, and so shows no type
+            if not getattr(each, "rich_help_panel", None) and each.param_type_name == "option":
+                each.rich_help_panel = PANELS[-1]
         return found
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Boxes are for people at a terminal; what is piped is read by programs too."""
+        if not sys.stdout.isatty():
+            self.rich_markup_mode: Any = None
+        super().format_help(ctx, formatter)  # type: ignore[misc]
 
-class PlainCommand(_PlainFlags, TyperCommand):
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Paragraphs of help, one a panel."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is not None:
+                title = getattr(each, "rich_help_panel", None) or "Arguments"
+                if each.param_type_name == "argument":  # what it is, its help says
+                    record = record[0].partition(" <")[0], record[1]
+                panels.setdefault(title, []).append(record)
+        for title, records in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class PanelCommand(_InPanels, TyperCommand):
     """A verb."""
 
 
-class PlainGroup(_PlainFlags, TyperGroup):
+class PanelGroup(_InPanels, TyperGroup):
     """All verbs."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The verbs, one paragraph a chapter; then the options of all of them."""
+        for title, verbs in CHAPTERS:
+            with formatter.section(title):
+                known = [(verb.__name__, self.get_command(ctx, verb.__name__)) for verb in verbs]
+                formatter.write_dl(
+                    [(name, each.get_short_help_str(200)) for name, each in known if each]
+                )
+        super().format_options(ctx, formatter)
 
 
 app = typer.Typer(
-    cls=PlainGroup,
+    cls=PanelGroup,
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -171,17 +217,14 @@ def _main(
     context.ensure_object(dict)["debug"] = debug
 
 
-_VERBS: tuple[Callable[..., None], ...] = (
-    *(compare, calibrate, decide, report, drift, nested, stability),
-    *(reproduce, card, signals, scores, studio_command, demo),
-    *(select, rank, predict, explain, datasets),
-)
-
 #: Every verb of the command line.
-VERBS = {verb.__name__.removesuffix("_command"): verb for verb in _VERBS}
+VERBS = {verb.__name__: verb for chapter in CHAPTERS for verb in chapter.verbs}
 
-for _name, _verb in VERBS.items():
-    app.command(_name, cls=PlainCommand)(as_typer(_name, _verb))
+for _chapter in CHAPTERS:
+    for _verb in _chapter.verbs:
+        app.command(_verb.__name__, cls=PanelCommand, rich_help_panel=_chapter.title)(
+            as_typer(_verb.__name__, _verb)
+        )
 
 
 # -- How a run ends --------------------------------------------------------------------------------

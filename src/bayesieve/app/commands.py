@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import polars as pl
@@ -22,9 +21,6 @@ from ..criteria.base import read_as
 from ..data.files.base import check_width
 from ..data.files.formats import Column, format_of, read_batches
 from ..data.files.output import (
-    check_file,
-    check_folder,
-    check_new,
     output_file,
     output_folder,
     output_text,
@@ -40,6 +36,7 @@ from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
+from ..evaluation._typing import Model
 from ..explain.card import judged
 from ..explain.evidence import Explanation
 from ..explain.evidence import explain as explain_table
@@ -49,8 +46,7 @@ from ..explain.report.page import explanations_page
 from ..models.columns import warn_of_unknown
 from ..rankings.families import count_others
 from ..rankings.rank import rank as rank_table
-from ..rankings.rank import ranking_names
-from .options import Data, Model, Option, OwnScores, Settings, Tables, say, tell
+from .options import Settings, say, tell
 from .tables import (
     LabelledTable,
     Rows,
@@ -60,16 +56,15 @@ from .tables import (
     numbers_with_texts,
     rare_labels,
     read_class_weight,
+    read_monotone,
     read_priors,
     read_problem,
     read_rows,
 )
+from .verbs import card_files, check_model
 
 #: What chooses columns or terms.
 Chooser = NaiveBayesSelector | WeightedNaiveBayes
-
-#: The files of a result.
-RESULT = ("model.json", "selected.csv", "path.csv", "report.html")
 
 # What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -87,9 +82,8 @@ _RESAMPLES, _MOST_CELLS = 20, 2_000_000
 # -- select: choose columns, and write the model down ----------------------------------------------
 
 
-def select(tables: Tables, settings: Settings) -> None:
-    """Select columns of a table for a naive Bayes model, and write model, report and path."""
-    check_writing(settings)
+def select(tables: list[Path], settings: Settings) -> None:
+    """Select columns, and write model, report and path."""
     # One table in the memory of this process needs no engine.
     usual = (len(tables), settings.engine, settings.scheduler) == (1, "threads", None)
     if usual:
@@ -102,35 +96,6 @@ def select(tables: Tables, settings: Settings) -> None:
         chosen = select_rows(prepare(rows, settings), rows, settings, tables[0].name)
     result, n_columns = summary(chosen, cast(Path, settings.out)), len(rows.problem.names)
     tell_result(settings, lambda: result, lambda: in_words(result, n_columns))
-
-
-def check_writing(settings: Settings) -> None:
-    """Refuse, before any work, what would fail at its end."""
-    if settings.validation is not None and not 0 <= settings.validation < 1:
-        raise BadUseError(
-            f"--validation must be at least 0 and below 1; got {settings.validation}."
-        )
-    if settings.resamples == 1:
-        raise BadUseError("--resamples must be 0 (none) or at least 2; got 1.")
-    check_resume(settings.checkpoint, settings.resume)
-    out = cast(Path, settings.out)
-    check_folder(out)
-    check_new([out / name for name in RESULT], settings.force or settings.resume)
-
-
-def check_resume(checkpoint: Path | None, resume: bool) -> None:
-    """Refuse to overwrite an existing checkpoint, unless --resume continues from it."""
-    if resume and checkpoint is None:
-        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise BadUseError(
-            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
-            "another file."
-        )
-    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
-        raise BadUseError(
-            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
-        )
 
 
 def prepare(rows: Rows, settings: Settings) -> Chooser:
@@ -157,6 +122,13 @@ def make_chooser(
     labelled, flag, kind = has_labels(problem), settings.asks_for_search, settings.estimator
     if kind == "auto":
         kind = "selector" if flag or labelled else "weighted"
+    of_terms = settings.asks_for_terms
+    if kind == "selector" and of_terms:
+        why = flag or ("--labels" if labelled else "--estimator selector")
+        raise BadUseError(
+            f"{of_terms} is for weighted terms, and {why} asks for a search of columns; leave one "
+            "of them out."
+        )
     shared: dict[str, Foreign] = {
         "class_weight": read_class_weight(settings.class_weight, problem),
         "random_state": settings.seed,
@@ -176,7 +148,13 @@ def make_chooser(
                 f"{flag} is an option of searches; leave it out, or use --estimator selector."
             )
         held = None if isinstance(validation, str) else validation
-        return WeightedNaiveBayes(features=settings.features, validation=held, **shared)
+        return WeightedNaiveBayes(
+            features=settings.features,
+            validation=held,
+            monotone=read_monotone(settings.monotone),
+            pairs=False if settings.no_pairs else "auto",
+            **shared,
+        )
     criterion = settings.criterion or ("auc" if labelled else "probability")
     area = CRITERIA.get(criterion) if labelled else None
     # AUC skips labels without a positive row, of which `rare_labels` warns.
@@ -329,14 +307,8 @@ def tell_result(settings: Settings, data: Callable[[], object], words: Callable[
 # -- rank, predict, explain and datasets -----------------------------------------------------------
 
 
-def rank(
-    data: Data,
-    settings: Settings,
-    method: Annotated[
-        str, Option("Name of the ranking.", names=ranking_names)
-    ] = "mutual-information",
-) -> None:
-    """Rank the columns of a table without a model."""
+def rank(data: Path, settings: Settings, method: str) -> None:
+    """Rank the columns of a table."""
     problem, _ = read_problem(data, settings.target, settings.label_names, identifiers=True)
     for line in numbers_with_texts(problem):
         tell(line)
@@ -356,22 +328,17 @@ def rank_problem(problem: LabelledTable, method: str) -> list[tuple[str, float]]
 
 
 def predict(
-    model: Model,
-    data: Data,
+    model: Path,
+    data: Path,
     settings: Settings,
-    out: Annotated[Path | None, Option("Write CSV here instead of printing.")] = None,
-    batch: Annotated[int, Option("Rows held in memory, at most.", low=1)] = 2**16,
-    scores: OwnScores = None,
+    out: Path | None,
+    batch: int,
+    scores: list[Path] | None,
 ) -> None:
-    """Predict every row of a table, or every series: class (or labels) and probabilities.
-
-    CSV, TSV, Parquet and Arrow files may be larger than the memory.
-    """
+    """Predict every row of a table, or every series."""
     from . import learning
 
     place = read_priors(settings.priors)
-    if out is not None:
-        check_file(out, (model, data))
     found = learning.open_series(model, scores)
     if found is None:
         parts = predict_file(model, data, batch, place)
@@ -387,21 +354,19 @@ def predict(
 
 
 def explain(
-    model: Model,
-    data: Data,
+    model: Path,
+    data: Path,
     settings: Settings,
-    row: Annotated[list[int] | None, Option("Row number, from 0; repeatable.")] = None,
-    html: Annotated[Path | None, Option("Write a page here instead.")] = None,
-    scores: OwnScores = None,
+    rows: list[int],
+    html: Path | None,
+    scores: list[Path] | None,
 ) -> None:
-    """Explain the decision on single rows: the evidence of each column, as text or as a page."""
+    """Explain the decision on single rows, as text or as a page."""
     from . import learning
 
-    if html is not None:
-        check_file(html, (model, data), "--html")
     pipeline = learning.open_series(model, scores)
     if pipeline is not None:
-        decided = learning.explain_series(pipeline, data, row or [0])
+        decided = learning.explain_series(pipeline, data, rows)
         title = f"Decisions on series of {data.name}"
         if html is not None:
             output_text(html, learning.decisions_page(pipeline, decided, title))
@@ -412,7 +377,7 @@ def explain(
             lambda: "".join(f"{learning.in_lines(pipeline, each)}\n" for each in decided),
         )
         return
-    found = explain_rows(model, data, row or [0])
+    found = explain_rows(model, data, rows)
     if html is not None:
         output_text(html, explanations_page(found, f"Decisions on rows of {data.name}"))
         return
@@ -502,8 +467,7 @@ def datasets(settings: Settings) -> None:
 
 def open_file(path: Path) -> NaiveBayes | SignalPipeline:
     """A model of tables, or of series."""
-    if not path.is_file():
-        raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
+    check_model(path)
     try:
         return load_model(path)
     except UnicodeError as error:
@@ -585,27 +549,16 @@ def check_known(model: NaiveBayes, y: Array) -> None:
 # -- card -----------------------------------------------------------------------------------------
 
 
-#: The files of a card; the sheet where openpyxl is there.
-CARD_FILES = ("card.html", "card.pdf", "card.txt", "card.json", "card.xlsx", "model.json")
-
-
 def card(
-    data: Data,
+    data: Path,
     settings: Settings,
-    lines: Annotated[int, Option("Conditions with points, at most.", low=2)] = 25,
-    points: Annotated[int, Option("Points of a line, at most; and minus so many.", low=1)] = 10,
-    pair: Annotated[
-        list[str] | None, Option("Two columns that may speak together: age,dose. Repeatable.")
-    ] = None,
-    model: Annotated[
-        Path | None, Option("A model file, as written by select: its columns only.", flag="--from")
-    ] = None,
+    lines: int,
+    points: int,
+    pair: list[str] | None,
+    model: Path | None,
 ) -> None:
-    """Make a card of whole points: a page of conditions to add up, and the model behind it."""
-    out = cast(Path, settings.out)
-    files = [name for name in CARD_FILES if name != "card.xlsx" or find_spec("openpyxl")]
-    check_folder(out)
-    check_new([out / name for name in files], settings.force)
+    """Make a card of whole points, and the model behind it."""
+    out, files = cast(Path, settings.out), card_files()
     rows = read_rows(data, settings)
     problem = rows.problem
     if not settings.quiet:
@@ -624,7 +577,12 @@ def card(
         "random_state": settings.seed,
     }
     found = ScoreCard(
-        lines=lines, points=points, pairs=_pairs_named(pair), forbid=forbid, **shared
+        lines=lines,
+        points=points,
+        pairs=_pairs_named(pair),
+        forbid=forbid,
+        monotone=read_monotone(settings.monotone),
+        **shared,
     ).fit(rows.X, rows.y, groups=rows.groups)
     beside = {"a weighted model of all columns": WeightedNaiveBayes(**shared)}
     told = judged(found, rows.X, rows.y, beside, rows.groups)

@@ -436,6 +436,24 @@ def read_numbers(option: str, text: str, words: str) -> dict[str, float]:
     return found
 
 
+def read_monotone(text: str | None) -> dict[str, int] | None:
+    """Columns whose evidence only rises (1) or falls (-1)."""
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, _, sign = part.rpartition("=")
+        if not name.strip() or sign.strip() not in ("1", "+1", "-1"):
+            raise BadUseError(
+                "--monotone must be COLUMN=1 (rises) or COLUMN=-1 (falls), separated by commas; "
+                f"got {part!r}."
+            )
+        if name.strip() in found:
+            raise BadUseError(f"--monotone names {name.strip()!r} twice; name each column once.")
+        found[name.strip()] = int(sign)
+    return found
+
+
 def read_priors(text: str | None) -> str | dict[str, float] | None:
     """Priors: uniform, or by class."""
     if text is None or text == "uniform":
