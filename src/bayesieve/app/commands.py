@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,7 +15,7 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array, BadUseError, Foreign, some
+from ..checks import Array, BadUseError, Bools, Foreign, some
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
@@ -44,6 +45,7 @@ from ..explain.modelfile.file import load_model, save_model
 from ..explain.report import make_report
 from ..explain.report.page import explanations_page
 from ..models.columns import warn_of_unknown
+from ..models.fitted import ASK
 from ..rankings.families import count_others
 from ..rankings.rank import rank as rank_table
 from .options import Settings, say, tell
@@ -69,8 +71,8 @@ Chooser = NaiveBayesSelector | WeightedNaiveBayes
 # What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
-# Names of columns shown to people.
-_SHOWN = 20
+# Names of columns shown to people; classes whose rows are counted for them.
+_SHOWN, _FEW_CLASSES = 20, 8
 
 # Share of the rows that validate where a time says which.
 _LATER = 0.3
@@ -205,6 +207,7 @@ def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> 
             groups=rows.groups,
             n_jobs=chooser.n_jobs,
             remark=remark,
+            progress=settings.progress,
         )
     out = cast(Path, settings.out)
     remark(f"writing {out}")
@@ -339,18 +342,22 @@ def predict(
     from . import learning
 
     place = read_priors(settings.priors)
-    found = learning.open_series(model, scores)
+    found, tally = learning.open_series(model, scores), Tally()
     if found is None:
-        parts = predict_file(model, data, batch, place)
+        parts = predict_file(model, data, batch, place, tally)
     else:
-        parts = learning.predict_series(found, data, batch, place)
+        parts = learning.predict_series(found, data, batch, place, tally)
     if out is None:
         for part in parts:
             say(part)
+        if not settings.quiet:
+            tell(tally.sentence())  # the predictions alone go to standard output
         return
     with output_file(out) as file:
         for part in parts:
             file.write(part.encode())
+    if not settings.quiet:
+        say(f"{tally.sentence()}; written to {out}\n")
 
 
 def explain(
@@ -393,29 +400,94 @@ def predict_file(
     data: Path,
     most_rows: int = 2**16,
     priors: str | dict[str, float] | None = None,
+    tally: "Tally | None" = None,
 ) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
     model, columns = open_model(model_file)
     model = model if priors is None else deploy(model, priors)
     for i, X in enumerate(read_batches(data, columns, most_rows)):
         _fit_names(model, X)
-        yield predicted(model, X).write_csv(include_header=i == 0)
+        yield predicted(model, X, tally).write_csv(include_header=i == 0)
 
 
-def predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray | RawTable) -> pl.DataFrame:
-    """Class (or labels) and probabilities of every row."""
+class Tally:
+    """How many rows were given to each class (or label), and how many to a person."""
+
+    def __init__(self) -> None:
+        self.rows = self.asked = 0
+        self.labelled = False
+        self.counts: Counter[str] = Counter()
+
+    def hear(self, answers: dict[str, list[object]], asked: Bools, labelled: bool) -> None:
+        """Count some rows."""
+        self.rows, self.labelled = self.rows + len(asked), labelled
+        self.asked += int(asked.sum())
+        for name, column in answers.items():
+            if labelled:
+                self.counts[name] += sum(value == 1 for value in column)
+            else:
+                self.counts.update(str(value) for value in column if value is not None)
+
+    def sentence(self) -> str:
+        """The counts, the largest first.
+
+        Examples
+        --------
+        >>> tally = Tally()
+        >>> tally.hear({"prediction": ["ill", None, "ill"]}, np.array([False, True, False]), False)
+        >>> tally.sentence()
+        '2 ill, 1 for a person'
+        """
+        known = [(name, n) for name, n in self.counts.most_common() if n]
+        numbers = any(name.lstrip("-").replace(".", "", 1).isdigit() for name, _ in known)
+        of = " of class " if numbers and not self.labelled else " "
+        told = [f"{n}{of}{name}" for name, n in known[:_FEW_CLASSES]]
+        others = known[_FEW_CLASSES:]
+        if others:
+            told.append(f"{sum(n for _, n in others)} of {len(others)} others")
+        person = [f"{self.asked} for a person"] * bool(self.asked)
+        if not self.labelled:
+            return ", ".join(told + person)
+        rows = f"{self.rows} row{'s' * (self.rows != 1)}"
+        return ", ".join([f"{rows}: {', '.join(told) or 'no label'}", *person])
+
+
+def predicted(
+    model: NaiveBayes,
+    X: pl.DataFrame | scipy.sparse.sparray | RawTable,
+    tally: Tally | None = None,
+) -> pl.DataFrame:
+    """Class (or labels) and probabilities of every row; whether a rule asks a person."""
     rows = rows_of(model, X)
     warn_of_unknown(model.fitted_.specs, rows)
     found, proba = model.fitted_.best_and_proba(rows)
-    if any(problem.rule is not None for problem in model.fitted_.problems):
-        found = model.fitted_.decided(rows)  # objects, where a person may be asked: lists below
-    if model.fitted_.labelled:
-        names = list(model.fitted_.labels)
-        columns = {f"{n}": found[:, j].tolist() for j, n in enumerate(names)}
-    else:
-        names = list(model.classes_)
-        columns = {"prediction": found.tolist() if found.dtype == object else found}
-    return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
+    rules = [problem.rule for problem in model.fitted_.problems]
+    if any(rule is not None for rule in rules):
+        found = model.fitted_.decided(rows)  # objects, where a person may be asked
+    labelled = model.fitted_.labelled
+    names = [str(name) for name in (model.fitted_.labels if labelled else model.classes_)]
+    answers = found.T if labelled else found[None]
+    titles = names if labelled else ["prediction"]
+    columns = dict(zip(titles, (column.tolist() for column in answers), strict=True))
+    asked = np.array([None in row for row in zip(*columns.values(), strict=True)], bool)
+    if tally is not None:
+        tally.hear(columns, asked, labelled)
+    parts: dict[str, Foreign] = {**columns}
+    if any(rule is not None and rule.asks for rule in rules):
+        parts = {name: [_in_a_cell(each) for each in column] for name, column in columns.items()}
+    elif not labelled and found.dtype != object:
+        parts = {"prediction": found}
+    parts |= {f"P({name})": proba[:, k] for k, name in enumerate(names)}
+    if any(rule is not None and rule.asks for rule in rules):
+        parts["asked" if "asked" not in parts else "asked (rule)"] = asked
+    return pl.DataFrame(parts)
+
+
+def _in_a_cell(decision: object) -> str:
+    """A decision as a cell has it beside others that ask a person."""
+    if decision is None:
+        return ASK
+    return str(decision).lower() if isinstance(decision, bool) else str(decision)
 
 
 def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Explanation]]:
@@ -576,6 +648,8 @@ def card(
         "n_jobs": settings.jobs,
         "random_state": settings.seed,
     }
+    remark = tell if settings.progress else lambda line: None
+    remark(f"seeking conditions among {len(problem.names)} columns")
     found = ScoreCard(
         lines=lines,
         points=points,
@@ -585,7 +659,9 @@ def card(
         **shared,
     ).fit(rows.X, rows.y, groups=rows.groups)
     beside = {"a weighted model of all columns": WeightedNaiveBayes(**shared)}
-    told = judged(found, rows.X, rows.y, beside, rows.groups)
+    remark("estimating its error on held-out rows, and that of a weighted model")
+    told = judged(found, rows.X, rows.y, beside, rows.groups, settings.progress)
+    remark(f"writing {out}")
     title = settings.title or f"Card from {data.name}"
     with output_folder(out) as folder:
         for name in files:

@@ -117,24 +117,30 @@ def _draw(found: Comparison, folder: Path) -> None:
 
 def nested(data: Path, settings: Settings, folds: int) -> None:
     """Estimate the error of a whole selection."""
-    _repeat(nest, data, settings, cv=folds)
+    _repeat(nest, f"the rows of {folds} folds", data, settings, cv=folds)
 
 
 def stability(data: Path, settings: Settings, resamples: int) -> None:
     """Repeat a selection on halves of the rows."""
-    _repeat(resample, data, settings, n_resamples=resamples)
+    _repeat(resample, f"{resamples} halves of the rows", data, settings, n_resamples=resamples)
 
 
-def _repeat(judge: Callable[..., Foreign], data: Path, settings: Settings, **how: int) -> None:
+def _repeat(
+    judge: Callable[..., Foreign], doing: str, data: Path, settings: Settings, **how: int
+) -> None:
     """Tell what a function finds that repeats a whole selection."""
     rows = read_rows(data, settings)
+    selector = prepare(rows, settings)
+    if settings.progress:
+        tell(f"repeating the selection on {doing}")
     found = judge(
-        prepare(rows, settings),
+        selector,
         rows.X,
         rows.y,
         random_state=settings.seed,
         groups=rows.groups,
         n_jobs=settings.jobs,
+        progress=settings.progress,
         **how,
     )
     tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
@@ -235,6 +241,7 @@ def report(
         title=title,
         include_rows=settings.include_rows,
         remark=remark,
+        progress=settings.progress,
     )
     remark(f"writing {out}")
     output_text(out, page)

@@ -21,7 +21,7 @@ from ..data.pack import pack
 from ..data.sample import later_rows
 from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
-from .options import Settings
+from .options import Settings, tell
 
 # Wider tables are no points of series, and smaller ones could be anything.
 MOST_COLUMNS, _FEWEST_ROWS = 50, 20
@@ -143,6 +143,8 @@ class Rows(NamedTuple):
 def read_rows(path: Path, settings: Settings) -> Rows:
     """The rows of one table, in memory."""
     names = settings.label_names
+    if settings.progress and path.is_file() and unpacked_size(path) >= _LARGE:
+        tell(f"reading {path}")
     problem, dropped = read_problem(
         path, settings.target, names, settings.identifiers, settings.aside
     )

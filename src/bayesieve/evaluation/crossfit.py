@@ -37,6 +37,7 @@ from ..models.columns import share
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..models.votes import FittedVotes
+from ..search.progress import hearing
 from ..search.run import Family
 from ..search.term_pool import reweigh
 
@@ -291,11 +292,14 @@ class OutOfFold(NamedTuple):
     scores: Floats | None  #: of the classes, in nat; where they were asked for
 
 
-def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
+def out_of_fold(
+    refits: Refits, scored: bool = False, progress: bool = False, what: str = "folds"
+) -> OutOfFold | None:
     """Predict every row from a fit, selection included, on the other folds.
 
     None where the fit cannot be repeated on other rows: a class has too few of them, groups are too
     few, or `cv` names rows.  Rows that `validation` names choose in the folds that have them.
+    `what` is said before the number of fits that are done, with `progress`.
     """
     read, groups, target = refits.read, refits.mates, refits.target
     labelled, strata = read.targets.labelled, read.strata
@@ -310,7 +314,7 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     width = len(read.targets.names) if labelled else len(read.classes)
     proba, decided = np.zeros((len(target), width)), np.empty_like(target)
     scores = np.zeros((len(target), width)) if scored else None
-    with without_warnings():
+    with without_warnings(), hearing(what, n_folds, progress) as fitted_one:
         for train, test in splitter.split(np.zeros(len(target)), strata, groups):
             if not refits.can_fit(train):
                 return None
@@ -319,6 +323,7 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
             decided[test], proba[test] = fitted.best_and_proba(chosen)
             if scores is not None:
                 scores[test] = log_scores(fitted, chosen)
+            fitted_one()
     return OutOfFold(proba, decided, scores)
 
 
