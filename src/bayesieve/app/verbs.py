@@ -5,8 +5,8 @@ in other modules of this room, which stand on libraries that take seconds to imp
 its own when its words have been understood.
 """
 
-import importlib.util
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple, cast
 
@@ -95,7 +95,7 @@ def card(
 
 def card_files() -> list[str]:
     """The files of a card; the sheet where openpyxl is there."""
-    sheet = ["card.xlsx"] * (importlib.util.find_spec("openpyxl") is not None)
+    sheet = ["card.xlsx"] * (find_spec("openpyxl") is not None)
     return ["card.html", "card.pdf", "card.txt", "card.json", *sheet, "model.json"]
 
 
@@ -476,7 +476,7 @@ def reproduce(
         if figure.suffix not in (".png", ".svg", ".pdf"):
             raise BadUseError(f"--figure must end in .png, .svg or .pdf; got {str(figure)!r}.")
         check_file(figure, option="--figure")
-        if importlib.util.find_spec("matplotlib") is None:
+        if find_spec("matplotlib") is None:
             raise BadUseError("--figure needs matplotlib: pip install 'bayesieve[plot]'.")
     for option, path in (("--csv", as_csv), ("--latex", as_latex)):
         if path is not None:

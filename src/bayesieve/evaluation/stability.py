@@ -317,7 +317,7 @@ def _read_selected(selected: ArrayLike) -> Bools:
 # -- How stable a selection is ---------------------------------------------------------------------
 
 
-def stability(
+def stability(  # noqa: PLR0913
     selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
