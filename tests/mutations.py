@@ -113,8 +113,8 @@ MUTATIONS = (
     ),
     Mutation(  # 11: a line is not left out of its own table
         "engine/kernels/weighted.py",
-        "moved[c] = steps[k] * (table[c, k] + (own[c, k] if k == y else 0))",
-        "moved[c] = steps[k] * table[c, k]",
+        "mine[c] = moved[c] + steps[k] * own[c, k]",
+        "mine[c] = moved[c]",
         WEIGHTED_LEDGERS,
     ),
     # Search.

@@ -16,7 +16,10 @@ ROOT = Path(bayesieve.__file__).parent
 
 BEGIN = """
 import json, sys
+from contextlib import nullcontext
 import numpy as np, pandas as pd
+sys.path.insert(0, sys.argv[1])
+from follow import as_python, crossed
 found = []
 rng = np.random.default_rng(0)
 X, y = pd.DataFrame(rng.normal(size=(120, 6)), columns=list("abcdef")), rng.integers(0, 2, 120)
@@ -25,11 +28,8 @@ X["a"] += y
 
 FOLLOW = """
 call()
-seen = set()
-sys.setprofile(lambda frame, event, arg: seen.add(frame.f_code.co_filename))
-call()
-sys.setprofile(None)
-found.append(sorted(seen))
+with {kernels}():
+    found.append(crossed(call))
 """
 
 END = """
@@ -87,34 +87,43 @@ def call():
 }
 
 
-def crossed(calls, compiled):
+SHELL, NAMED = "bayesieve select", "a selector with everything named"
+PYTHON = [call for call in CALLS if call != SHELL]
+
+
+def crossings_of(calls, compiler=True):
     """Files of the package that the second of two calls runs through, by call."""
-    setups = [CALLS[call][0] for call in calls]
+    parts = [BEGIN]
+    for call in calls:
+        kernels = "nullcontext" if call == SHELL else "as_python"
+        parts += [CALLS[call][0], FOLLOW.format(kernels=kernels)]
     done = subprocess.run(
-        [sys.executable, "-c", "".join([BEGIN, *(setup + FOLLOW for setup in setups), END])],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "0" if compiled else "1"},
+        [sys.executable, "-c", "".join([*parts, END]), str(Path(__file__).parent)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0" if compiler else "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    found = json.loads(done.stdout.splitlines()[-1])
-    return {
-        call: [name for name in files if name.startswith(str(ROOT))]
-        for call, files in zip(calls, found, strict=True)
-    }
+    return dict(zip(calls, json.loads(done.stdout.splitlines()[-1]), strict=True))
 
 
 @pytest.fixture(scope="module")
 def crossings():
-    """Two processes for all calls: one compiles, one does not."""
-    shell = [call for call in CALLS if call.startswith("bayesieve")]
-    rest = [call for call in CALLS if call not in shell]
-    return crossed(rest, compiled=False) | crossed(shell, compiled=True)
+    """One process for all calls."""
+    return crossings_of(CALLS)
 
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_crosses_few_files(call, crossings):
     assert 3 < len(crossings[call]) <= CALLS[call][1], crossings[call]
+
+
+@pytest.mark.parametrize(
+    "call", [pytest.param(c, marks=() if c == NAMED else pytest.mark.slow) for c in PYTHON]
+)
+def test_nothing_is_missed_where_kernels_stay_compiled(call, crossings):
+    """The compiler switched off altogether: up to half a minute a call, for the same files."""
+    assert crossings_of([call], compiler=False)[call] == crossings[call]
 
 
 def test_files_are_found_from_their_names():
@@ -123,8 +132,8 @@ def test_files_are_found_from_their_names():
     names = Counter(path.name for path in files)
     del names["__init__.py"], names["base.py"]
     assert {name: n for name, n in names.items() if n > 2} == {}
-    # A card brought three: its search, its estimator, its page.
-    assert len(list(ROOT.rglob("*.py"))) <= 185
+    # A card brought four: its search, its estimator, its parts, its page; shapes brought one.
+    assert len(list(ROOT.rglob("*.py"))) <= 187
 
 
 def test_classes_are_found_from_their_names():

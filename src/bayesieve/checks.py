@@ -301,8 +301,8 @@ def _lines_of(path: str | Path) -> list[str]:
         return []
 
 
-def check_there(path: Path) -> None:
+def check_there(path: Path, what: str = "the file") -> None:
     """Refuse a file to read that is not there."""
     if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise BadUseError(f"the file {str(path)!r} {what}.")
+        why = "is not a file" if path.exists() else "does not exist"
+        raise BadUseError(f"{what} {str(path)!r} {why}.")

@@ -31,6 +31,7 @@ SELECT = ["select", "t.csv", "--target", "wind", "--out", "o", "--resamples", 0]
 
 
 @pytest.mark.parametrize("name", ["model.json", "selected.csv", "path.csv", "report.html"])
+@pytest.mark.usefixtures("uncorrected")
 def test_an_old_result_stays_unless_forced(table, name):
     Path("o").mkdir()
     old = Path("o") / name

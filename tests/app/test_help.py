@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import bayesieve
-from bayesieve.app.cli import VERBS
+from bayesieve.app.cli import CHAPTERS, PAPERS, VERBS
 from bayesieve.app.options import PANELS
-from bayesieve.app.verbs import CHAPTERS, PAPERS
-from bayesieve.search.progress import FitsLine, hearing
+from bayesieve.evaluation.crossfit import hearing
+from bayesieve.search.progress import FitsLine
 from bayesieve_papers import PAPERS as KNOWN
 
 #: What no mistake and no help should wait for.

@@ -72,6 +72,7 @@ def test_stability_is_the_function_s(table):
     assert found == json.loads(json.dumps(expected.to_dict()))
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_a_model_is_calibrated_on_other_rows(table, tmp_path):
     _, frame = table
     train, later = tmp_path / "train.csv", tmp_path / "later.csv"
@@ -118,6 +119,7 @@ def test_mistakes_are_told_in_a_sentence(table, arguments, word, monkeypatch, ca
     assert "Traceback" not in said
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_a_warning_is_a_remark_without_our_files(table, tmp_path, monkeypatch, capsys):
     _, frame = table
     mine = tmp_path / "mine.csv"

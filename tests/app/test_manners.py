@@ -176,6 +176,7 @@ def test_all_verbs_on_sparse_files(
     assert f"{column} = " in said
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_a_model_of_sparse_rows_reads_full_rows(sparse_files, monkeypatch, capsys):
     call(monkeypatch, capsys, "select", "data.npz", "--out", "o", "--quiet")
     sparse = call(monkeypatch, capsys, "predict", "o/model.json", "data.npz")
@@ -254,6 +255,7 @@ def test_data_sets_as_json(monkeypatch, capsys):
     assert found["enron"]["labels"] == 53
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_a_word_on_texts_among_numbers(table, monkeypatch, capsys):
     frame, _ = table
     frame["a"] = frame["a"].astype(object)
@@ -360,6 +362,7 @@ def full_when_new(path, mode="r", *args, opened=Path.open, **more):
 
 
 @pytest.mark.parametrize("name", ["replace", "open", "mkdir"])
+@pytest.mark.usefixtures("uncorrected")
 def test_a_full_disk_leaves_no_half_results(name, table, monkeypatch, capsys):
     Path("before").mkdir()
     Path("before/model.json").write_text("old")
@@ -465,6 +468,7 @@ def test_one_column_is_not_several(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", ["p.csv", "page.html", "model.json"])
+@pytest.mark.usefixtures("uncorrected")
 def test_no_link_beside_the_output_is_followed(name, table, monkeypatch, capsys):
     """Whoever may write to the folder may not choose what is written over."""
     victim = Path("victim")

@@ -77,6 +77,7 @@ def test_who_chooses_can_be_named(table, choice):
     assert "a" not in done["selected"]
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_presets_reach_the_estimator(table):
     X, y = table
     done = json.loads(select("--preset", "few").stdout)

@@ -161,7 +161,9 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
     assert text.startswith(f"series {at:04d}: mean shift rather than ")
     told = [line.strip() for line in text.splitlines()[1:]]
     for bar, line in zip(data["evidence"], told, strict=False):
-        assert line.startswith(factor_in_words(bar["log_ratio"], bar["rows"]))
+        ends = (None, None) if bar["low"] is None else (bar["low"], bar["high"])
+        factor = factor_in_words(bar["log_ratio"], bar["rows"], *ends)
+        assert " ".join(line.split()).replace("( ", "(").startswith(factor)
     assert "yes: Oil pressure steps (oil): at least one 50-point window, Welch t > 6" in text
     assert call(monkeypatch, capsys, *explain, "--html", "why.html")[0] == 0
     report = ["report", "result/model.json", "new.csv", "--target", "state", "--out", "new.html"]
@@ -206,6 +208,7 @@ def _see_the_spans(place, model, known, monkeypatch, capsys):
         browser.close()
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_checkpoints_presets_and_families(place, monkeypatch, capsys):
     words = [*LEARN, "--preset", "few", "--families", "--checkpoint", "way", "--quiet"]
     assert call(monkeypatch, capsys, *words) == (0, "", "")
@@ -269,6 +272,7 @@ def forms(place):
     }
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_every_form_of_the_same_series_gives_the_same_model(place, monkeypatch, capsys):
     answers = {}
     for data, words in forms(place).items():
@@ -286,6 +290,7 @@ def test_every_form_of_the_same_series_gives_the_same_model(place, monkeypatch, 
     assert all(found == first for found in answers.values())
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_rows_of_series_that_do_not_stand_together(place, monkeypatch, capsys):
     call(monkeypatch, capsys, *LEARN, "--quiet")
     frame, _ = long_frame(1)
@@ -298,6 +303,7 @@ def test_rows_of_series_that_do_not_stand_together(place, monkeypatch, capsys):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_several_channels_and_one(place, monkeypatch, capsys):
     """A second channel adds columns of its own; the first one's are those of one channel."""
     rng = np.random.default_rng(0)
@@ -336,6 +342,7 @@ def records(n_records=24, size=180, seed=0):
     return pd.concat(rows, ignore_index=True), frame
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_windows_of_a_record_are_never_on_both_sides(place, monkeypatch, capsys):
     frame, labels = records()
     frame.to_csv("records.csv", index=False)
@@ -395,6 +402,7 @@ def test_one_record_with_labelled_stretches(place, monkeypatch, capsys):
 # -- scores of one's own -------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_a_score_from_a_python_file_must_be_given_again(place, monkeypatch, capsys):
     words = ["signals", "old.csv", *LONG, "--scores", "own.py", "--scores", "scores.toml",
              "--out", "result", "--resamples", 0]  # fmt: skip
@@ -521,6 +529,7 @@ def test_bad_input_is_one_sentence_before_any_work(case, place, monkeypatch, cap
     assert not (place / "result").exists()
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_what_is_said_of_times(place, monkeypatch, capsys):
     frame, _ = long_frame(0)
     odd = frame.assign(second=frame.second.where(frame.second < 50, frame.second * 2))
@@ -535,6 +544,7 @@ def test_what_is_said_of_times(place, monkeypatch, capsys):
     assert "120 series, such as '0003', have points that are not the same time apart" in err
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_select_sends_series_to_signals(place, monkeypatch, capsys):
     for name, change in {
         "plain.csv": lambda f: f,
@@ -572,6 +582,7 @@ def test_select_sends_series_to_signals(place, monkeypatch, capsys):
     assert code == 0, err
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_hostile_recipes(place, monkeypatch, capsys):
     call(monkeypatch, capsys, *LEARN, "--quiet", "--resamples", 0)
     good = json.loads((place / "result/model.json").read_text())

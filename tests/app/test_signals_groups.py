@@ -69,7 +69,7 @@ WAYS = {
 }
 
 
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("place", "uncorrected")
 def test_series_of_one_machine_are_never_on_both_sides(monkeypatch, capsys):
     written(machines())
     data, words = "points.parquet", WAYS["points.parquet"]
@@ -83,6 +83,7 @@ def test_series_of_one_machine_are_never_on_both_sides(monkeypatch, capsys):
     assert json.loads(said)["error"] < 0.1
 
 
+@pytest.mark.usefixtures("uncorrected")
 def test_groups_in_every_form_are_those_of_python(place, monkeypatch, capsys):
     frame = machines(n=10, each=4, size=40, width=5)
     about, found = written(frame), {}

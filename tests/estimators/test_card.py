@@ -28,7 +28,7 @@ from bayesieve import (
     save_model,
     stability,
 )
-from bayesieve.estimators.card_lines import CardFigures
+from bayesieve.estimators.card_parts import CardFigures
 from bayesieve.explain.card import card_sheet
 from bayesieve.export import to_python, to_sql
 from bayesieve.search.point_lines import digits, roundest
@@ -375,7 +375,9 @@ def test_the_table_follows_the_model(fitted):
                 if at.size:
                     chance = each.predict_proba(X.iloc[at[:1]])[0, 1]
                     assert line.chance[0] == pytest.approx(chance, abs=1e-9)
-            assert scores.size == len(X)
+            assert np.allclose(scores, card.constant + card.unit * totals_of, atol=1e-8)
+            decided = np.where(totals_of >= card.act_from, *card.classes[::-1])
+            assert (each.predict(X) == decided).all()
     assert cooler.card_.unit != model.card_.unit
 
 

@@ -23,6 +23,7 @@ from bayesieve.explain.report import make_report
 from bayesieve.indicators import Indicators, SeriesTable
 
 SCORES = ["welch", "levene", "slope"]
+PLAIN = WeightedNaiveBayes(corrections=False)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_it_is_a_scikit_learn_pipeline(known):
     rng = np.random.default_rng(0)
     table = SeriesTable((known.series,), ("",), tuple(range(len(known.y))))
     groups = rng.integers(0, 9, len(known.y))
-    model = clone(signals(scores=SCORES))
+    model = clone(signals(PLAIN, SCORES))
     assert model.set_params(indicators__drop="constant").indicators.drop == "constant"
     decided = cross_val_predict(model, table, known.y, cv=GroupKFold(3), groups=groups)
     twin = np.empty_like(known.y)
@@ -82,7 +83,7 @@ def test_it_is_a_scikit_learn_pipeline(known):
 
 def test_groups_reach_the_estimator_and_the_nested_figures(known):
     groups = np.arange(len(known.y)) // 8
-    model = signals(scores=SCORES)
+    model = signals(PLAIN, SCORES)
     seen = {}
 
     class Watching(WeightedNaiveBayes):
@@ -90,12 +91,12 @@ def test_groups_reach_the_estimator_and_the_nested_figures(known):
             seen["groups"] = groups
             return super().fit(X, y, sample_weight, groups)
 
-    signals(Watching(), SCORES).fit(known.series, known.y, groups=groups)
+    signals(Watching(corrections=False), SCORES).fit(known.series, known.y, groups=groups)
     assert seen["groups"] is groups
     X = model.fit_columns(known.series)
     found = nested(model.estimator, X, known.y, groups=groups, random_state=0)
     frame = pd.DataFrame(X.columns, columns=X.names)
-    theirs = nested(WeightedNaiveBayes(), frame, known.y, groups=groups, random_state=0)
+    theirs = nested(PLAIN, frame, known.y, groups=groups, random_state=0)
     assert found.to_dict() == theirs.to_dict()
 
 
@@ -105,6 +106,6 @@ def test_what_it_refuses(known):
         other.fit(known.series, known.y)
     with pytest.raises(TypeError, match="got Indicators, LogisticRegression"):
         signals(LogisticRegression()).fit(known.series, known.y)
-    model = signals(scores=SCORES).fit(known.series, known.y)
+    model = signals(PLAIN, SCORES).fit(known.series, known.y)
     with pytest.raises(ValueError, match="channels that fit saw"):
         model.predict(np.zeros((3, 2, 50)))

@@ -268,7 +268,7 @@ X, Y = SETS["iris"]
     ("methods", "data", "options", "error", "words"),
     [
         ("naive-bays", "iris", {}, ValueError,
-         "methods must be one of .*'default'.*got 'naive-bays'.*mean 'naive-bayes'"),
+         "methods must be one of .*'selector'.*got 'naive-bays'.*mean 'naive-bayes'"),
         ([], "iris", {}, ValueError, "methods must be names.*got none. Give at least one"),
         (3, "iris", {}, TypeError, "methods must be names.*got 3"),
         (GaussianNB, "iris", {}, TypeError, r"got the class GaussianNB. Call it"),
@@ -290,6 +290,8 @@ X, Y = SETS["iris"]
         ("tree", "iris", {"folds": 51}, ValueError,
          "folds must be at most the number of rows of the rarest class, 50 in 'iris'; got 51. Use"),
         ("tree", "iris", {"folds": 1}, ValueError, "folds must be a whole number from 2; got 1"),
+        ("tree", "iris", {"cv": 0}, ValueError, "cv must be a whole number from 2; got 0"),
+        ("tree", "iris", {"cv": 2, "folds": 2}, ValueError, "two names of one number; give one"),
         ("tree", "iris", {"seeds": 0}, ValueError, "seeds must be a whole number from 1; got 0"),
         ("tree", "iris", {"seeds": [1, 1]}, ValueError, r"seeds must be .*differ; got \[1, 1\]"),
         ("tree", "iris", {"seeds": []}, ValueError, r"seeds must be a number from 1.*got \[\]"),

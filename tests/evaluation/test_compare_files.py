@@ -170,7 +170,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 VICTIM = """
 import sys
 from bayesieve import compare
-compare(["default", "gaussian-nb", "tree"], ["iris", "wine"], seeds=int(sys.argv[3]), folds=3,
+compare(["selector", "gaussian-nb", "tree"], ["iris", "wine"], seeds=int(sys.argv[3]), folds=3,
         checkpoint=sys.argv[1], n_jobs=int(sys.argv[2]))
 """
 
@@ -197,7 +197,7 @@ def kill(file, n_kills, n_jobs, n_seeds, rng):
 def survive(tmp_path, n_kills, n_jobs, n_seeds):
     file = tmp_path / "file"
     assert kill(file, n_kills, n_jobs, n_seeds, np.random.default_rng(0)) >= 1
-    given = (["default", "gaussian-nb", "tree"], ["iris", "wine"])
+    given = (["selector", "gaussian-nb", "tree"], ["iris", "wine"])
     found = compare(*given, seeds=n_seeds, folds=3, checkpoint=file)
     assert without_clocks(found) == without_clocks(compare(*given, seeds=n_seeds, folds=3))
 

@@ -52,7 +52,8 @@ MAKERS = {
     "selector": lambda: NaiveBayesSelector(
         search="forward", cv="train", n_features=3, validation=0.5, random_state=0
     ),
-    "weighted": lambda: WeightedNaiveBayes(),
+    "weighted": lambda: WeightedNaiveBayes(corrections=False),
+    "corrected": lambda: WeightedNaiveBayes(pairs=False),
 }
 
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
@@ -299,3 +299,13 @@ def test_an_own_criterion_that_chooses_is_reported_as_such():
         assert fold.validation == mine.path_.steps[mine.path_.chosen].validation_error
     # Lower is better: it flattered where the held-out score is the higher one.
     assert found.choice_optimism == pytest.approx(found.honest - found.validation)
+
+
+def test_folds_are_another_name_of_cv():
+    X, y = load_iris(return_X_y=True)
+    selector = NaiveBayesSelector(criterion="log-likelihood")
+    one, other = (nested(selector, X, y, random_state=0, **{name: 3}) for name in ("cv", "folds"))
+    assert one == other
+    assert len(nested(selector, X, y, random_state=0).folds) == 5
+    with pytest.raises(ValueError, match="two names of one thing"):
+        nested(selector, X, y, cv=3, folds=3)

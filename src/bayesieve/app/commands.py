@@ -15,7 +15,7 @@ import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array, BadUseError, Bools, Foreign, some
+from ..checks import Array, BadUseError, Bools, Foreign, check_there, some
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
@@ -32,7 +32,7 @@ from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
 from ..estimators.base import procedure_of
 from ..estimators.card import ScoreCard
-from ..estimators.card_lines import Card
+from ..estimators.card_parts import Card
 from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
@@ -63,7 +63,6 @@ from .tables import (
     read_problem,
     read_rows,
 )
-from .verbs import card_files, check_model
 
 #: What chooses columns or terms.
 Chooser = NaiveBayesSelector | WeightedNaiveBayes
@@ -342,7 +341,7 @@ def predict(
     from . import learning
 
     place = read_priors(settings.priors)
-    found, tally = learning.open_series(model, scores), Tally()
+    found, tally = learning.open_series(model, scores), Counted()
     if found is None:
         parts = predict_file(model, data, batch, place, tally)
     else:
@@ -400,7 +399,7 @@ def predict_file(
     data: Path,
     most_rows: int = 2**16,
     priors: str | dict[str, float] | None = None,
-    tally: "Tally | None" = None,
+    tally: "Counted | None" = None,
 ) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
     model, columns = open_model(model_file)
@@ -410,7 +409,7 @@ def predict_file(
         yield predicted(model, X, tally).write_csv(include_header=i == 0)
 
 
-class Tally:
+class Counted:
     """How many rows were given to each class (or label), and how many to a person."""
 
     def __init__(self) -> None:
@@ -433,7 +432,7 @@ class Tally:
 
         Examples
         --------
-        >>> tally = Tally()
+        >>> tally = Counted()
         >>> tally.hear({"prediction": ["ill", None, "ill"]}, np.array([False, True, False]), False)
         >>> tally.sentence()
         '2 ill, 1 for a person'
@@ -455,7 +454,7 @@ class Tally:
 def predicted(
     model: NaiveBayes,
     X: pl.DataFrame | scipy.sparse.sparray | RawTable,
-    tally: Tally | None = None,
+    tally: Counted | None = None,
 ) -> pl.DataFrame:
     """Class (or labels) and probabilities of every row; whether a rule asks a person."""
     rows = rows_of(model, X)
@@ -539,7 +538,7 @@ def datasets(settings: Settings) -> None:
 
 def open_file(path: Path) -> NaiveBayes | SignalPipeline:
     """A model of tables, or of series."""
-    check_model(path)
+    check_there(path, "the model file")
     try:
         return load_model(path)
     except UnicodeError as error:
@@ -628,9 +627,10 @@ def card(
     points: int,
     pair: list[str] | None,
     model: Path | None,
+    files: list[str],
 ) -> None:
     """Make a card of whole points, and the model behind it."""
-    out, files = cast(Path, settings.out), card_files()
+    out = cast(Path, settings.out)
     rows = read_rows(data, settings)
     problem = rows.problem
     if not settings.quiet:

@@ -40,8 +40,8 @@ from ..explain.text import factors_in_columns
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import read_scores
 from .commands import (
+    Counted,
     OnTable,
-    Tally,
     check_known,
     open_file,
     predicted,
@@ -475,7 +475,7 @@ def predict_series(
     data: Path,
     most_rows: int,
     priors: str | dict[str, float] | None = None,
-    tally: Tally | None = None,
+    tally: Counted | None = None,
 ) -> Iterator[str]:
     """The predictions for a file of series as CSV, some at a time."""
     model = pipeline.estimator if priors is None else deploy(pipeline.estimator, priors)

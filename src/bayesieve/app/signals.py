@@ -17,7 +17,6 @@ from . import learning
 from .commands import make_chooser, tell_result
 from .options import SeriesSettings, Settings, say, tell
 from .tables import LabelledTable, check_place, read_priors
-from .verbs import check_series
 
 
 def signals(data: Path, settings: Settings, series: SeriesSettings, scores: list[Path]) -> None:
@@ -43,8 +42,7 @@ def signals(data: Path, settings: Settings, series: SeriesSettings, scores: list
 
 
 def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
-    """How series lie in a file, as the options say."""
-    check_series(data, asked)
+    """How series lie in a file, as options say that were checked (`cli.check_series`)."""
     values = tuple(asked.value) if asked.value else None
     names = (asked.series_id, asked.time, asked.channel, values)
     return SeriesForm(asked.kind(data), *names, asked.window, asked.stride)

@@ -42,12 +42,16 @@ from ..search.point_lines import CardColumn, CardRows, LearntCard, learn_card, r
 from ..search.term_pool import CodedColumns, CodedRows, fold_weights, read_coded
 from ._validation import read_class_weight, read_forbidden, read_monotone
 from .base import ChosenColumns, GuidingFigures, Procedure
-from .card_lines import Card, CardFigures, CardTotal, all_lines, at_work
 from .card_parts import (
     MOST_POINTS,
+    Card,
+    CardFigures,
     CardMade,
     CardPart,
-    Grid,
+    CardTotal,
+    PairGrid,
+    all_lines,
+    at_work,
     changed_part,
     check_named,
     codes_of,
@@ -383,7 +387,7 @@ class ScoreCard(ChosenColumns, AnyTable, BaseEstimator):
         learnt: LearntCard,
         holder: NaiveBayes,
         factors: Floats,
-        grids: "list[Grid]",
+        grids: "list[PairGrid]",
     ) -> None:
         draft, n = learnt.draft, len(order)
         used = [grid for at, grid in enumerate(grids, n) if at in draft.groups]
@@ -523,7 +527,7 @@ def _card_of(
     rows: CardRows,
     sample: Sample,
     learnt: LearntCard,
-    grids: Sequence[Grid],
+    grids: Sequence[PairGrid],
 ) -> Card:
     """Everything that the page says, but what the model's decisions and chances are."""
     draft, weights = learnt.draft, sample.weights

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from numbers import Integral
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from ..models.columns import share
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..models.votes import FittedVotes
-from ..search.progress import hearing
+from ..search.progress import FitsLine
 from ..search.run import Family
 from ..search.term_pool import reweigh
 
@@ -282,6 +282,16 @@ def fold_splitter(n_folds: int, grouped: bool, seed: int = 0) -> Foreign:
 
 
 # -- Out-of-fold predictions -----------------------------------------------------------------------
+
+
+@contextmanager
+def hearing(what: str, n_fits: int, progress: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to be called after each fit, which shows how many are done if asked to."""
+    if not progress:
+        yield lambda: None
+        return
+    with closing(FitsLine(what, n_fits)) as line:
+        yield line.hear
 
 
 class OutOfFold(NamedTuple):

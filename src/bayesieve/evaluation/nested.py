@@ -18,12 +18,12 @@ from ..engine.threads import count_threads
 from ..estimators.base import procedure_of
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
-from ..search.progress import hearing
 from ._typing import Folds, Seed
 from .crossfit import (
     Refit,
     Refits,
     fold_splitter,
+    hearing,
     held_out_error,
     held_out_score,
     joined_names,
@@ -208,7 +208,8 @@ def nested(  # noqa: PLR0913
     X: object,
     y: ArrayLike,
     *,
-    cv: Folds = 5,
+    cv: Folds | None = None,
+    folds: Folds | None = None,
     random_state: Seed = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -229,9 +230,9 @@ def nested(  # noqa: PLR0913
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), or 0/1 matrix of shape (n_samples, n_labels)
         As for `NaiveBayesSelector.fit`.
-    cv : int, splitter or iterable, default=5
-        The outer folds: a number (stratified and shuffled, of whole groups where they are given), a
-        scikit-learn splitter, or an iterable of (train, test) row numbers.
+    cv, folds : int, splitter or iterable, default=5
+        The outer folds, by either name: a number (stratified and shuffled, of whole groups where
+        they are given), a scikit-learn splitter, or an iterable of (train, test) row numbers.
     random_state : int, RandomState or None
         Shuffles the folds; and seeds each search, where the selector's `random_state` is None.
     sample_weight : array-like of shape (n_samples,), optional
@@ -265,12 +266,16 @@ def nested(  # noqa: PLR0913
     >>> print(found.to_text().splitlines()[0])
     3 folds, criterion log-likelihood (higher is better)
     """
+    if cv is not None and folds is not None:
+        raise ValueError("cv and folds are two names of one thing; give one of them.")
+    outer = cv if folds is None else folds
+    outer = 5 if outer is None else outer
     check_jobs(n_jobs)
     check_flag("progress", progress)
     refits = Refits(selector, X, y, sample_weight, groups)
     criterion = refits.procedure.validate()
     draw = check_random_state(random_state)
-    splits = _outer_splits(cv, refits.read, refits.groups, draw, refits.n_rows)
+    splits = _outer_splits(outer, refits.read, refits.groups, draw, refits.n_rows)
     seeds = draw.randint(2**31 - 1, size=len(splits))
     n_threads = count_threads(n_jobs)
 

@@ -21,9 +21,8 @@ from ..estimators._validation import read_families
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..rankings.families import Families
-from ..search.progress import hearing
 from ._typing import Seed
-from .crossfit import Refits, draw_samples, joined_names
+from .crossfit import Refits, draw_samples, hearing, joined_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

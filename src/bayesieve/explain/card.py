@@ -1,5 +1,6 @@
 """A card in print: text, a page, a PDF, and a sheet that computes."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..estimators.card import ScoreCard
-    from ..estimators.card_lines import Card, CardFigures, CardLine, CardTotal, Span
+    from ..estimators.card_parts import Card, CardFigures, CardLine, CardTotal, Span
 
 # Lines of a page of the PDF.
 _PAGE = 58
@@ -89,8 +90,8 @@ def how_to(card: "Card") -> str:
     return (
         "Of each box take the one line that holds, and add up the points of every class, from "
         "those it starts with. The class with the largest total is the most probable one, the "
-        "first of equals; a class is exp(u x lead) times as probable as another behind it by that "
-        f"many points, u = {card.unit:.4g}."
+        f"first of equals; each {math.log(2) / card.unit:.2g} points that it is ahead of another "
+        "make it twice as probable as that one."
     )
 
 
@@ -160,7 +161,7 @@ def judged(
     others : unfitted models by name, to stand beside it.
     progress : tell how many fits are done?
     """
-    from ..estimators.card_lines import CardFigures
+    from ..estimators.card_parts import CardFigures
 
     found = []
     for name, each in {"this card": model, **others}.items():
@@ -316,7 +317,7 @@ def card_html(card: "Card", title: str = "Score card") -> str:
 
     Examples
     --------
-    >>> from bayesieve.estimators.card_lines import Card
+    >>> from bayesieve.estimators.card_parts import Card
     >>> from bayesieve.explain.card import card_html
     >>> card = Card((), (0, 1), (0,), 0.25, -1.0, (), None, None, False, 10.0, ())
     >>> card_html(card).startswith("<!DOCTYPE html>")

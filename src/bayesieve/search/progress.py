@@ -5,8 +5,6 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from time import perf_counter
 from typing import NamedTuple, TextIO
 
@@ -239,16 +237,6 @@ class FitsLine(ProgressLine):
         if self._live:
             spent = in_time(time.monotonic() - self._start)
             self.say(f"{self._what}: {self._fitted} of {self._fits} fits in {spent}")
-
-
-@contextmanager
-def hearing(what: str, n_fits: int, progress: bool) -> Iterator[Callable[[], None]]:
-    """Give a function to be called after each fit, which shows how many are done if asked to."""
-    if not progress:
-        yield lambda: None
-        return
-    with closing(FitsLine(what, n_fits)) as line:
-        yield line.hear
 
 
 def in_time(seconds: float) -> str:

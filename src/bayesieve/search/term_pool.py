@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations
 from typing import cast
@@ -716,6 +716,7 @@ class Weighing:
     ):
         self.problems, self.plan = tuple(problems), plan
         self._threads = threads
+        self._forms: dict[tuple[int, int], Form | None] = {}
         self.singles = self._all_ratios()
         self.pairs: list[Pair] = []
         if paired:
@@ -802,10 +803,16 @@ class Weighing:
             most = np.inf if rows.groups is None else most_gain(rows.labels, rows.groups)
             mine = replace(rules, ceiling=most)
             problem = WeightedProblem(
-                self._guide(g), self._constants(rows), mine, cache(partial(self._form, g))
+                self._guide(g), self._constants(rows), mine, partial(self._form_of, g)
             )
             made.append(problem)
         return TermObjective(made, rules, self.plan.told)
+
+    def _form_of(self, g: int, term: int) -> Form | None:
+        """How the codes of a term lie, found once for all paths."""
+        if (g, term) not in self._forms:
+            self._forms[g, term] = self._form(g, term)
+        return self._forms[g, term]
 
     def _form(self, g: int, term: int) -> Form | None:
         """How the codes of a term lie; None: it must rise or fall with its number as it is."""

@@ -648,8 +648,9 @@ class WeightedProblem:
             sizes = [int(self._tables.n_codes[term]) // n_folds for term in changes]
             whole = [table << (SCORE_BITS - CORRECTION_BITS) for table in changes.values()]
             # Lines may have a code more, which says nothing.
+            nothing = np.zeros((max(sizes), self._tables.n_classes), np.int64)
             wide = [
-                np.pad(table, ((0, size - len(table)), (0, 0)))
+                table if len(table) == size else np.concatenate([table, nothing[len(table) : size]])
                 for table, size in zip(whole, sizes, strict=True)
             ]
             self._ledger.add(list(changes), wide)

@@ -5,11 +5,35 @@ that IEEE 754 fixes to the last bit, on every machine, with the JIT or without.
 """
 
 import math
+import sys
 
 import numpy as np
 from numba import njit
+from numba.core import event
 
 from .options import EXACT
+
+
+class _Compiling(event.Listener):
+    """Says once, to who is there to read it, that time goes into compiling."""
+
+    def on_start(self, event):
+        kernel = event.data["dispatcher"].py_func
+        if kernel.__module__.startswith("bayesieve.") and not self.told:
+            self.told = True
+            shown = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+            if shown:
+                line = "bayesieve: kernels are compiled, once on this machine: half a minute\n"
+                sys.stderr.write(line)
+                sys.stderr.flush()
+
+    def on_end(self, event):
+        pass
+
+    told = False
+
+
+event.register("numba:compile", _Compiling())
 
 # Beyond this distance a class adds nothing to a value rounded to 2^-40 (exp(-50) < 2^-72).
 FAR = 50.0

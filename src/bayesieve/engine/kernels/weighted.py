@@ -232,6 +232,8 @@ def constants_step(totals, full, scale, ridge, step):
     for k in range(n_classes):
         for r in range(k + 1, n_classes):
             share = curve[r, k] / curve[k, k]
+            if share == 0.0:  # always, but beside products of posteriors
+                continue
             for e in range(k, n_classes):
                 curve[r, e] -= share * curve[k, e]
             left[r] -= share * left[k]
@@ -391,26 +393,33 @@ def slopes_of_two(codes, which, planes, own, starts, totals, lo, hi, out):
 
     Every line counts once: planes have 32 bits.  What code 1 has is added up; code 0 has the rest.
     """
-    n_planes = planes.shape[0]
-    masks = np.empty(RUN, np.int32)
+    n_planes, n_lines = planes.shape
+    masks, whole = np.empty(RUN, np.int32), np.zeros(n_planes, np.int64)
     out[lo:hi] = 0
+    y = 0  # the class of a run's first line: many classes have many to a run
+    for at in range(0, n_lines, RUN):
+        n = min(n_lines - at, RUN)
+        for j in range(lo, hi):
+            column, mask = codes[which[j], at : at + n], masks[:n]
+            for i in range(mask.size):
+                mask[i] = -np.int32(column[i])
+            for q in range(n_planes):
+                out[j, 1, q] += _masked(mask, planes[q, at : at + n])
+            here = y
+            while here < starts.size - 1 and starts[here] < at + n:
+                top, end = max(starts[here], at), min(starts[here + 1], at + n)
+                out[j, 1, n_planes + here] += _masked(mask[top - at : end - at], own[top:end])
+                here += 1
+        while y < starts.size - 1 and starts[y + 1] <= at + n:
+            y += 1
     for y in range(starts.size - 1):
-        for at in range(starts[y], starts[y + 1], RUN):
-            n = min(starts[y + 1] - at, RUN)
-            for j in range(lo, hi):
-                column, mask = codes[which[j], at : at + n], masks[:n]
-                for i in range(mask.size):
-                    mask[i] = -np.int32(column[i])
-                for q in range(n_planes):
-                    out[j, 1, q] += _masked(mask, planes[q, at : at + n])
-                out[j, 1, n_planes + y] += _masked(mask, own[at : at + n])
+        for q in range(n_planes):
+            whole[q] += totals[y, q]
     for j in range(lo, hi):
         for y in range(starts.size - 1):
-            for q in range(n_planes):
-                out[j, 0, q] += totals[y, q]
             out[j, 0, n_planes + y] = totals[y, n_planes] - out[j, 1, n_planes + y]
         for q in range(n_planes):
-            out[j, 0, q] -= out[j, 1, q]
+            out[j, 0, q] = whole[q] - out[j, 1, q]
 
 
 @njit(**EXACT)
@@ -457,16 +466,26 @@ def slopes_of_present(pointers, lines, which, rows, own, labels, totals, lo, hi,
 @njit(**EXACT)
 def apply_weighted(column, table, own, steps, starts, first, last, sums):
     """Add steps[k] x term to the scores of the lines first:last; a line's own class is left out."""
-    moved = np.empty(table.shape[0], np.int64)
-    for y in range(starts.size - 1):
-        top, end = max(starts[y], first), min(starts[y + 1], last)
-        for k in range(steps.size):
-            if steps[k] != 0 and top < end:
-                for c in range(moved.size):
-                    moved[c] = steps[k] * (table[c, k] + (own[c, k] if k == y else 0))
-                line = sums[k]
-                for i in range(top, end):
-                    line[i] += moved[column[i]]
+    n_codes = table.shape[0]
+    moved, mine = np.empty(n_codes, np.int64), np.empty(n_codes, np.int64)
+    for k in range(steps.size):
+        if steps[k] == 0:
+            continue
+        for c in range(n_codes):
+            moved[c] = steps[k] * table[c, k]
+            mine[c] = moved[c] + steps[k] * own[c, k]
+        top, end = min(max(starts[k], first), last), max(min(starts[k + 1], last), first)
+        _add_by_code(column, moved, first, top, sums[k])
+        _add_by_code(column, mine, top, end, sums[k])
+        _add_by_code(column, moved, max(top, end), last, sums[k])
+
+
+@njit(**EXACT)
+def _add_by_code(column, moved, first, last, line):
+    """Add what a code is moved by to the lines first:last."""
+    codes, sums = column[first:last], line[first:last]
+    for i in range(sums.size):
+        sums[i] += moved[codes[i]]
 
 
 @njit(**EXACT)

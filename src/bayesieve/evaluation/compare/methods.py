@@ -643,11 +643,12 @@ def _filled(*steps: object) -> Classifier:
 
 #: Methods by name; each is made anew.
 METHODS: dict[str, Callable[[], Classifier]] = {
-    "default": NaiveBayesSelector,
+    "weighted": WeightedNaiveBayes,
+    "few": lambda: WeightedNaiveBayes(preset="few"),
+    "selector": NaiveBayesSelector,
+    "card": lambda: _filled(ScoreCard()),
     "forward": lambda: NaiveBayesSelector(search="forward"),
     "forward-folds": lambda: NaiveBayesSelector(search="forward", cv=5, validation=None),
-    "weighted": WeightedNaiveBayes,
-    "card": lambda: _filled(ScoreCard()),
     "naive-bayes": NaiveBayes,
     "gaussian-nb": lambda: _filled(_sklearn("naive_bayes.GaussianNB")),
     "filter-nb": lambda: _filled(

@@ -148,12 +148,13 @@ class CellsLine(ProgressLine):
 _BACKENDS = {"threads": "threading", "processes": "loky"}
 
 
-def compare(
+def compare(  # noqa: PLR0913
     methods: object,
     data: object,
     *,
     seeds: object = 3,
-    folds: int = 5,
+    folds: int | None = None,
+    cv: int | None = None,
     checkpoint: object = None,
     n_jobs: int | None = None,
     backend: str = "threads",
@@ -175,8 +176,9 @@ def compare(
         X may be an array, a frame or a sparse matrix, whatever the methods read.
     seeds : int or list of int, default=3
         Repeats; a number n stands for the seeds 0 to n - 1.
-    folds : int, default=5
-        Parts of the rows: ``StratifiedKFold(folds, shuffle=True, random_state=seed)``.
+    folds, cv : int, default=5
+        Parts of the rows: ``StratifiedKFold(folds, shuffle=True, random_state=seed)``; by either
+        name.
     checkpoint : path, optional
         A file to write every cell to, and to go on from.  Methods, sets and seeds may be added
         later; one that has changed under its name is refused.  Fits that failed are tried again.
@@ -226,7 +228,10 @@ def compare(
     choose("backend", backend, _BACKENDS)
     check_jobs(n_jobs)
     check_flag("progress", progress)
-    check_number("folds", folds, low=2, whole=True)
+    if folds is not None and cv is not None:
+        raise ValueError("folds and cv are two names of one number; give one of them.")
+    given, named = (folds, "folds") if cv is None else (cv, "cv")
+    folds = check_number(named, 5 if given is None else given, low=2, whole=True)
     drawn = _read_seeds(seeds)
     known = read_methods(methods)
     sets, folds = read_sets(data, int(folds)), int(folds)
