@@ -26,6 +26,9 @@ Bytes: TypeAlias = NDArray[np.uint8]
 #: An object of a library that may not be installed.
 Foreign: TypeAlias = Any
 
+#: Sizes of a model by name; what they mean is each estimator's.
+PRESETS = ("few", "balanced", "accurate")
+
 # So many names that differ in a number only are told by the first and the last.
 _MANY = 4
 
@@ -296,3 +299,10 @@ def _lines_of(path: str | Path) -> list[str]:
         return Path(path).read_text().splitlines()
     except OSError:
         return []
+
+
+def check_there(path: Path, what: str = "the file") -> None:
+    """Refuse a file to read that is not there."""
+    if not path.is_file():
+        why = "is not a file" if path.exists() else "does not exist"
+        raise BadUseError(f"{what} {str(path)!r} {why}.")

@@ -65,7 +65,7 @@ def test_a_pair_is_a_box_of_its_own(tmp_path):
 
 def test_without_openpyxl_everything_else_is_written(tmp_path, monkeypatch):
     table(tmp_path)
-    monkeypatch.setattr("bayesieve.app.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("bayesieve.app.cli.find_spec", lambda name: None)
     done = run(tmp_path / "t.csv", "--target", "outcome", "--out", tmp_path / "card")
     assert done.exit_code == 0
     assert "bayesieve[sheet]" in done.stderr

@@ -1,5 +1,6 @@
 """The verb `decide`, and weights of classes on the command line."""
 
+import io
 import json
 
 import numpy as np
@@ -44,7 +45,8 @@ def test_a_ceiling_becomes_part_of_the_model_file(files, monkeypatch, capsys):
     again = load_model(path)
     np.testing.assert_array_equal(again.predict(table), wanted.predict(table))
     code, printed, _ = call(monkeypatch, capsys, "predict", path, folder / "held.csv")
-    lines = printed.splitlines()[1:]
+    header, *lines = printed.splitlines()
+    assert header == "prediction,P(calm),P(gust)"  # this rule never asks
     assert [line.split(",")[0] for line in lines] == wanted.predict(table).tolist()
 
 
@@ -64,9 +66,14 @@ def test_costs_from_a_file(files, monkeypatch, capsys):
     asking = {"calm": 0.2, "gust": 0.3}
     wanted = decide(model, table, y, costs=[[0, 1], [5, 0]], abstain=asking).predict(table)
     np.testing.assert_array_equal(load_model(out).predict(table), wanted)
-    code, printed, _ = call(monkeypatch, capsys, "predict", out, folder / "held.csv")
+    code, printed, err = call(monkeypatch, capsys, "predict", out, folder / "held.csv")
     told = [line.split(",")[0] for line in printed.splitlines()[1:]]
-    assert told == [each or "" for each in wanted]
+    assert told == [each or "ask a person" for each in wanted]
+    asked = pd.read_csv(io.StringIO(printed))["asked"]
+    assert asked.tolist() == [each is None for each in wanted]
+    assert err.endswith(f", {asked.sum()} for a person\n")
+    counts = {name: told.count(name) for name in ("calm", "gust")}
+    assert err.startswith(", ".join(f"{n} {each}" for each, n in counts.items()))
     row = wanted.tolist().index(None)
     code, printed, _ = call(monkeypatch, capsys, "explain", out, folder / "held.csv", "--row", row)
     assert "decision: ask a person: expected cost 0.2" in printed

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bayesieve import drift, load_model
 from bayesieve.app.cli import app
-from bayesieve.app.demo import is_own
+from bayesieve.app.papers import is_own
 
 
 @pytest.fixture

@@ -115,3 +115,38 @@ def test_noise_is_said_to_be_noise(table):
     assert json.loads(said.stdout)["selected"] == []
     told = CliRunner().invoke(app, [*words, "--out", "s", "--min-features", "0"])
     assert "0 of 4 columns: nothing separates the classes" in told.stdout
+
+
+def test_what_terms_may_be(table):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 300)
+    frame = pl.DataFrame({"a": rng.normal(size=300) + y, "b": rng.normal(size=300)})
+    # A pair alone tells, and `b` speaks against its own order.
+    frame = frame.with_columns(c=pl.Series(np.where(y, 1, -1) * np.sign(frame["b"].to_numpy())))
+    frame.with_columns(pl.Series("class", y)).write_csv("t.csv")
+    assert "b x c" in json.loads(select().stdout)["selected"]
+    done = json.loads(select("--no-pairs", "--monotone", "a=1, b=-1").stdout)
+    model = WeightedNaiveBayes(pairs=False, monotone={"a": 1, "b": -1}).fit(frame, y)
+    assert done["selected"] == [each["name"] for each in model.terms_]
+    np.testing.assert_array_equal(
+        load_model("o/model.json").predict_proba(frame[:, model.support_.tolist()]),
+        model.predict_proba(frame),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--monotone", "a"], "--monotone must be COLUMN=1 (rises) or COLUMN=-1 (falls)"),
+        (["--monotone", "a=2"], "got 'a=2'"),
+        (["--monotone", "a=1,a=-1"], "--monotone names 'a' twice"),
+        (["--monotone", "f=1"], "'f'"),
+        (["--no-pairs", "--search", "forward"], "--no-pairs is for weighted terms, and --search"),
+        (["--monotone", "a=1", "--estimator", "selector"], "and --estimator selector asks for"),
+    ],
+)
+def test_options_of_terms_are_refused_by_name(table, options, words):
+    done = select(*options)
+    assert done.exit_code != 0
+    assert words in str(done.exception)
+    assert not Path("o").exists()

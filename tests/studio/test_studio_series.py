@@ -60,7 +60,7 @@ def test_indicators_are_those_of_signals_and_the_model_takes_raw_series(
     assert (predicted == learning.y).mean() > 0.8
     done = CliRunner().invoke(app, ["predict", "model.json", "signals.csv"])
     assert done.exit_code == 0
-    assert done.output == written
+    assert done.stdout == written
     names = {}
     exec(page.get("/api/export/code").text, names)
     save_model(names["model"], "code.json")

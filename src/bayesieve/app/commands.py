@@ -3,28 +3,25 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import polars as pl
 import scipy.sparse
 from numpy.typing import ArrayLike
 
-from ..checks import Array, BadUseError, Foreign, some
+from ..checks import Array, BadUseError, Bools, Foreign, check_there, some
 from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
 from ..data.files.base import check_width
 from ..data.files.formats import Column, format_of, read_batches
 from ..data.files.output import (
-    check_file,
-    check_folder,
-    check_new,
     output_file,
     output_folder,
     output_text,
@@ -40,6 +37,7 @@ from ..estimators.naive_bayes import NaiveBayes, deploy, rows_of, stands_for
 from ..estimators.selector import NaiveBayesSelector
 from ..estimators.signals import SignalPipeline
 from ..estimators.weighted import WeightedNaiveBayes
+from ..evaluation._typing import Model
 from ..explain.card import judged
 from ..explain.evidence import Explanation
 from ..explain.evidence import explain as explain_table
@@ -47,10 +45,10 @@ from ..explain.modelfile.file import load_model, save_model
 from ..explain.report import make_report
 from ..explain.report.page import explanations_page
 from ..models.columns import warn_of_unknown
+from ..models.fitted import ASK
 from ..rankings.families import count_others
 from ..rankings.rank import rank as rank_table
-from ..rankings.rank import ranking_names
-from .options import Data, Model, Option, OwnScores, Settings, Tables, say, tell
+from .options import Settings, say, tell
 from .tables import (
     LabelledTable,
     Rows,
@@ -60,6 +58,7 @@ from .tables import (
     numbers_with_texts,
     rare_labels,
     read_class_weight,
+    read_monotone,
     read_priors,
     read_problem,
     read_rows,
@@ -68,14 +67,11 @@ from .tables import (
 #: What chooses columns or terms.
 Chooser = NaiveBayesSelector | WeightedNaiveBayes
 
-#: The files of a result.
-RESULT = ("model.json", "selected.csv", "path.csv", "report.html")
-
 # What a spreadsheet takes for the beginning of a formula, or skips before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
-# Names of columns shown to people.
-_SHOWN = 20
+# Names of columns shown to people; classes whose rows are counted for them.
+_SHOWN, _FEW_CLASSES = 20, 8
 
 # Share of the rows that validate where a time says which.
 _LATER = 0.3
@@ -87,9 +83,8 @@ _RESAMPLES, _MOST_CELLS = 20, 2_000_000
 # -- select: choose columns, and write the model down ----------------------------------------------
 
 
-def select(tables: Tables, settings: Settings) -> None:
-    """Select columns of a table for a naive Bayes model, and write model, report and path."""
-    check_writing(settings)
+def select(tables: list[Path], settings: Settings) -> None:
+    """Select columns, and write model, report and path."""
     # One table in the memory of this process needs no engine.
     usual = (len(tables), settings.engine, settings.scheduler) == (1, "threads", None)
     if usual:
@@ -102,35 +97,6 @@ def select(tables: Tables, settings: Settings) -> None:
         chosen = select_rows(prepare(rows, settings), rows, settings, tables[0].name)
     result, n_columns = summary(chosen, cast(Path, settings.out)), len(rows.problem.names)
     tell_result(settings, lambda: result, lambda: in_words(result, n_columns))
-
-
-def check_writing(settings: Settings) -> None:
-    """Refuse, before any work, what would fail at its end."""
-    if settings.validation is not None and not 0 <= settings.validation < 1:
-        raise BadUseError(
-            f"--validation must be at least 0 and below 1; got {settings.validation}."
-        )
-    if settings.resamples == 1:
-        raise BadUseError("--resamples must be 0 (none) or at least 2; got 1.")
-    check_resume(settings.checkpoint, settings.resume)
-    out = cast(Path, settings.out)
-    check_folder(out)
-    check_new([out / name for name in RESULT], settings.force or settings.resume)
-
-
-def check_resume(checkpoint: Path | None, resume: bool) -> None:
-    """Refuse to overwrite an existing checkpoint, unless --resume continues from it."""
-    if resume and checkpoint is None:
-        raise BadUseError("--resume needs --checkpoint FILE, the file to go on from.")
-    if checkpoint is not None and checkpoint.exists() and not resume:
-        raise BadUseError(
-            f"--checkpoint: {str(checkpoint)!r} exists; add --resume to go on from it, or name "
-            "another file."
-        )
-    if checkpoint is not None and not checkpoint.absolute().parent.is_dir():
-        raise BadUseError(
-            f"--checkpoint: the folder {str(checkpoint.parent)!r} does not exist; make it first."
-        )
 
 
 def prepare(rows: Rows, settings: Settings) -> Chooser:
@@ -157,6 +123,13 @@ def make_chooser(
     labelled, flag, kind = has_labels(problem), settings.asks_for_search, settings.estimator
     if kind == "auto":
         kind = "selector" if flag or labelled else "weighted"
+    of_terms = settings.asks_for_terms
+    if kind == "selector" and of_terms:
+        why = flag or ("--labels" if labelled else "--estimator selector")
+        raise BadUseError(
+            f"{of_terms} is for weighted terms, and {why} asks for a search of columns; leave one "
+            "of them out."
+        )
     shared: dict[str, Foreign] = {
         "class_weight": read_class_weight(settings.class_weight, problem),
         "random_state": settings.seed,
@@ -176,7 +149,13 @@ def make_chooser(
                 f"{flag} is an option of searches; leave it out, or use --estimator selector."
             )
         held = None if isinstance(validation, str) else validation
-        return WeightedNaiveBayes(features=settings.features, validation=held, **shared)
+        return WeightedNaiveBayes(
+            features=settings.features,
+            validation=held,
+            monotone=read_monotone(settings.monotone),
+            pairs=False if settings.no_pairs else "auto",
+            **shared,
+        )
     criterion = settings.criterion or ("auc" if labelled else "probability")
     area = CRITERIA.get(criterion) if labelled else None
     # AUC skips labels without a positive row, of which `rare_labels` warns.
@@ -227,6 +206,7 @@ def select_rows(chooser: Chooser, rows: Rows, settings: Settings, name: str) -> 
             groups=rows.groups,
             n_jobs=chooser.n_jobs,
             remark=remark,
+            progress=settings.progress,
         )
     out = cast(Path, settings.out)
     remark(f"writing {out}")
@@ -329,14 +309,8 @@ def tell_result(settings: Settings, data: Callable[[], object], words: Callable[
 # -- rank, predict, explain and datasets -----------------------------------------------------------
 
 
-def rank(
-    data: Data,
-    settings: Settings,
-    method: Annotated[
-        str, Option("Name of the ranking.", names=ranking_names)
-    ] = "mutual-information",
-) -> None:
-    """Rank the columns of a table without a model."""
+def rank(data: Path, settings: Settings, method: str) -> None:
+    """Rank the columns of a table."""
     problem, _ = read_problem(data, settings.target, settings.label_names, identifiers=True)
     for line in numbers_with_texts(problem):
         tell(line)
@@ -356,52 +330,49 @@ def rank_problem(problem: LabelledTable, method: str) -> list[tuple[str, float]]
 
 
 def predict(
-    model: Model,
-    data: Data,
+    model: Path,
+    data: Path,
     settings: Settings,
-    out: Annotated[Path | None, Option("Write CSV here instead of printing.")] = None,
-    batch: Annotated[int, Option("Rows held in memory, at most.", low=1)] = 2**16,
-    scores: OwnScores = None,
+    out: Path | None,
+    batch: int,
+    scores: list[Path] | None,
 ) -> None:
-    """Predict every row of a table, or every series: class (or labels) and probabilities.
-
-    CSV, TSV, Parquet and Arrow files may be larger than the memory.
-    """
+    """Predict every row of a table, or every series."""
     from . import learning
 
     place = read_priors(settings.priors)
-    if out is not None:
-        check_file(out, (model, data))
-    found = learning.open_series(model, scores)
+    found, tally = learning.open_series(model, scores), Counted()
     if found is None:
-        parts = predict_file(model, data, batch, place)
+        parts = predict_file(model, data, batch, place, tally)
     else:
-        parts = learning.predict_series(found, data, batch, place)
+        parts = learning.predict_series(found, data, batch, place, tally)
     if out is None:
         for part in parts:
             say(part)
+        if not settings.quiet:
+            tell(tally.sentence())  # the predictions alone go to standard output
         return
     with output_file(out) as file:
         for part in parts:
             file.write(part.encode())
+    if not settings.quiet:
+        say(f"{tally.sentence()}; written to {out}\n")
 
 
 def explain(
-    model: Model,
-    data: Data,
+    model: Path,
+    data: Path,
     settings: Settings,
-    row: Annotated[list[int] | None, Option("Row number, from 0; repeatable.")] = None,
-    html: Annotated[Path | None, Option("Write a page here instead.")] = None,
-    scores: OwnScores = None,
+    rows: list[int],
+    html: Path | None,
+    scores: list[Path] | None,
 ) -> None:
-    """Explain the decision on single rows: the evidence of each column, as text or as a page."""
+    """Explain the decision on single rows, as text or as a page."""
     from . import learning
 
-    if html is not None:
-        check_file(html, (model, data), "--html")
     pipeline = learning.open_series(model, scores)
     if pipeline is not None:
-        decided = learning.explain_series(pipeline, data, row or [0])
+        decided = learning.explain_series(pipeline, data, rows)
         title = f"Decisions on series of {data.name}"
         if html is not None:
             output_text(html, learning.decisions_page(pipeline, decided, title))
@@ -412,7 +383,7 @@ def explain(
             lambda: "".join(f"{learning.in_lines(pipeline, each)}\n" for each in decided),
         )
         return
-    found = explain_rows(model, data, row or [0])
+    found = explain_rows(model, data, rows)
     if html is not None:
         output_text(html, explanations_page(found, f"Decisions on rows of {data.name}"))
         return
@@ -428,29 +399,94 @@ def predict_file(
     data: Path,
     most_rows: int = 2**16,
     priors: str | dict[str, float] | None = None,
+    tally: "Counted | None" = None,
 ) -> Iterator[str]:
     """The predictions for a file as CSV, a batch of rows at a time, the header with the first."""
     model, columns = open_model(model_file)
     model = model if priors is None else deploy(model, priors)
     for i, X in enumerate(read_batches(data, columns, most_rows)):
         _fit_names(model, X)
-        yield predicted(model, X).write_csv(include_header=i == 0)
+        yield predicted(model, X, tally).write_csv(include_header=i == 0)
 
 
-def predicted(model: NaiveBayes, X: pl.DataFrame | scipy.sparse.sparray | RawTable) -> pl.DataFrame:
-    """Class (or labels) and probabilities of every row."""
+class Counted:
+    """How many rows were given to each class (or label), and how many to a person."""
+
+    def __init__(self) -> None:
+        self.rows = self.asked = 0
+        self.labelled = False
+        self.counts: Counter[str] = Counter()
+
+    def hear(self, answers: dict[str, list[object]], asked: Bools, labelled: bool) -> None:
+        """Count some rows."""
+        self.rows, self.labelled = self.rows + len(asked), labelled
+        self.asked += int(asked.sum())
+        for name, column in answers.items():
+            if labelled:
+                self.counts[name] += sum(value == 1 for value in column)
+            else:
+                self.counts.update(str(value) for value in column if value is not None)
+
+    def sentence(self) -> str:
+        """The counts, the largest first.
+
+        Examples
+        --------
+        >>> tally = Counted()
+        >>> tally.hear({"prediction": ["ill", None, "ill"]}, np.array([False, True, False]), False)
+        >>> tally.sentence()
+        '2 ill, 1 for a person'
+        """
+        known = [(name, n) for name, n in self.counts.most_common() if n]
+        numbers = any(name.lstrip("-").replace(".", "", 1).isdigit() for name, _ in known)
+        of = " of class " if numbers and not self.labelled else " "
+        told = [f"{n}{of}{name}" for name, n in known[:_FEW_CLASSES]]
+        others = known[_FEW_CLASSES:]
+        if others:
+            told.append(f"{sum(n for _, n in others)} of {len(others)} others")
+        person = [f"{self.asked} for a person"] * bool(self.asked)
+        if not self.labelled:
+            return ", ".join(told + person)
+        rows = f"{self.rows} row{'s' * (self.rows != 1)}"
+        return ", ".join([f"{rows}: {', '.join(told) or 'no label'}", *person])
+
+
+def predicted(
+    model: NaiveBayes,
+    X: pl.DataFrame | scipy.sparse.sparray | RawTable,
+    tally: Counted | None = None,
+) -> pl.DataFrame:
+    """Class (or labels) and probabilities of every row; whether a rule asks a person."""
     rows = rows_of(model, X)
     warn_of_unknown(model.fitted_.specs, rows)
     found, proba = model.fitted_.best_and_proba(rows)
-    if any(problem.rule is not None for problem in model.fitted_.problems):
-        found = model.fitted_.decided(rows)  # objects, where a person may be asked: lists below
-    if model.fitted_.labelled:
-        names = list(model.fitted_.labels)
-        columns = {f"{n}": found[:, j].tolist() for j, n in enumerate(names)}
-    else:
-        names = list(model.classes_)
-        columns = {"prediction": found.tolist() if found.dtype == object else found}
-    return pl.DataFrame({**columns, **{f"P({n})": proba[:, k] for k, n in enumerate(names)}})
+    rules = [problem.rule for problem in model.fitted_.problems]
+    if any(rule is not None for rule in rules):
+        found = model.fitted_.decided(rows)  # objects, where a person may be asked
+    labelled = model.fitted_.labelled
+    names = [str(name) for name in (model.fitted_.labels if labelled else model.classes_)]
+    answers = found.T if labelled else found[None]
+    titles = names if labelled else ["prediction"]
+    columns = dict(zip(titles, (column.tolist() for column in answers), strict=True))
+    asked = np.array([None in row for row in zip(*columns.values(), strict=True)], bool)
+    if tally is not None:
+        tally.hear(columns, asked, labelled)
+    parts: dict[str, Foreign] = {**columns}
+    if any(rule is not None and rule.asks for rule in rules):
+        parts = {name: [_in_a_cell(each) for each in column] for name, column in columns.items()}
+    elif not labelled and found.dtype != object:
+        parts = {"prediction": found}
+    parts |= {f"P({name})": proba[:, k] for k, name in enumerate(names)}
+    if any(rule is not None and rule.asks for rule in rules):
+        parts["asked" if "asked" not in parts else "asked (rule)"] = asked
+    return pl.DataFrame(parts)
+
+
+def _in_a_cell(decision: object) -> str:
+    """A decision as a cell has it beside others that ask a person."""
+    if decision is None:
+        return ASK
+    return str(decision).lower() if isinstance(decision, bool) else str(decision)
 
 
 def explain_rows(model_file: Path, data: Path, rows: list[int]) -> list[tuple[int, Explanation]]:
@@ -502,8 +538,7 @@ def datasets(settings: Settings) -> None:
 
 def open_file(path: Path) -> NaiveBayes | SignalPipeline:
     """A model of tables, or of series."""
-    if not path.is_file():
-        raise BadUseError(f"the model file {str(path)!r} does not exist (or is not a file).")
+    check_there(path, "the model file")
     try:
         return load_model(path)
     except UnicodeError as error:
@@ -585,27 +620,17 @@ def check_known(model: NaiveBayes, y: Array) -> None:
 # -- card -----------------------------------------------------------------------------------------
 
 
-#: The files of a card; the sheet where openpyxl is there.
-CARD_FILES = ("card.html", "card.pdf", "card.txt", "card.json", "card.xlsx", "model.json")
-
-
 def card(
-    data: Data,
+    data: Path,
     settings: Settings,
-    lines: Annotated[int, Option("Conditions with points, at most.", low=2)] = 25,
-    points: Annotated[int, Option("Points of a line, at most; and minus so many.", low=1)] = 10,
-    pair: Annotated[
-        list[str] | None, Option("Two columns that may speak together: age,dose. Repeatable.")
-    ] = None,
-    model: Annotated[
-        Path | None, Option("A model file, as written by select: its columns only.", flag="--from")
-    ] = None,
+    lines: int,
+    points: int,
+    pair: list[str] | None,
+    model: Path | None,
+    files: list[str],
 ) -> None:
-    """Make a card of whole points: a page of conditions to add up, and the model behind it."""
+    """Make a card of whole points, and the model behind it."""
     out = cast(Path, settings.out)
-    files = [name for name in CARD_FILES if name != "card.xlsx" or find_spec("openpyxl")]
-    check_folder(out)
-    check_new([out / name for name in files], settings.force)
     rows = read_rows(data, settings)
     problem = rows.problem
     if not settings.quiet:
@@ -623,11 +648,20 @@ def card(
         "n_jobs": settings.jobs,
         "random_state": settings.seed,
     }
+    remark = tell if settings.progress else lambda line: None
+    remark(f"seeking conditions among {len(problem.names)} columns")
     found = ScoreCard(
-        lines=lines, points=points, pairs=_pairs_named(pair), forbid=forbid, **shared
+        lines=lines,
+        points=points,
+        pairs=_pairs_named(pair),
+        forbid=forbid,
+        monotone=read_monotone(settings.monotone),
+        **shared,
     ).fit(rows.X, rows.y, groups=rows.groups)
     beside = {"a weighted model of all columns": WeightedNaiveBayes(**shared)}
-    told = judged(found, rows.X, rows.y, beside, rows.groups)
+    remark("estimating its error on held-out rows, and that of a weighted model")
+    told = judged(found, rows.X, rows.y, beside, rows.groups, settings.progress)
+    remark(f"writing {out}")
     title = settings.title or f"Card from {data.name}"
     with output_folder(out) as folder:
         for name in files:

@@ -5,21 +5,13 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 from ..checks import BadUseError, Foreign, choose
-from ..data.files.output import (
-    check_file,
-    check_folder,
-    check_new,
-    output_folder,
-    output_text,
-    write_text,
-)
+from ..data.files.output import output_folder, output_text, write_text
 from ..datasets.loading import REGISTRY, load
 from ..estimators.naive_bayes import NaiveBayes
 from ..evaluation.calibration import calibrate as calibrate_model
-from ..evaluation.compare.methods import METHODS, SCORES
+from ..evaluation.compare.methods import SCORES
 from ..evaluation.compare.result import Comparison
 from ..evaluation.compare.run import compare as compare_methods
 from ..evaluation.decide import decide as decide_by
@@ -29,47 +21,28 @@ from ..evaluation.stability import stability as resample
 from ..explain.modelfile.file import model_to_dict, save_model
 from ..explain.report import make_report
 from . import learning
-from .commands import (
-    OnTable,
-    check_resume,
-    open_on_table,
-    open_with_columns,
-    prepare,
-    tell_result,
-)
-from .options import Argument, Data, Model, NewData, Option, OwnScores, Settings, say, tell
+from .commands import OnTable, open_on_table, open_with_columns, prepare, tell_result
+from .options import Settings, say, tell
 from .tables import read_costs, read_problem, read_rates, read_rows
 
 # -- The verb compare ------------------------------------------------------------------------------
 
 
 def compare(
-    data: Annotated[
-        list[str],
-        Argument("Tables (as for select), or names that `bayesieve datasets` lists."),
-    ],
-    out: Annotated[Path, Option("Folder for table.csv, table.tex, results.json and pictures.")],
+    data: list[str],
+    out: Path,
     settings: Settings,
-    methods: Annotated[
-        str,
-        Option(
-            "Names, separated by commas (an unknown one is answered with all), or module:factory.",
-            names=lambda: METHODS,
-        ),
-    ] = "weighted,naive-bayes,logistic,forest,majority",
-    metric: Annotated[
-        str, Option("Score by which methods are ranked.", names=lambda: SCORES)
-    ] = "accuracy",
-    seeds: Annotated[int, Option("Repeats, each with other folds.")] = 3,
-    folds: Annotated[int, Option("Number of folds.")] = 5,
-    alpha: Annotated[float, Option("Significance level of the tests.")] = 0.05,
-    jobs: Annotated[int, Option("Fits at the same time; -1 for all cores.")] = 1,
-    backend: Annotated[str, Option("'threads' or 'processes'.")] = "threads",
+    *,
+    methods: str,
+    metric: str,
+    seeds: int,
+    folds: int,
+    alpha: float,
+    jobs: int,
+    backend: str,
 ) -> None:
-    """Compare methods on tables by cross-validation on the same folds, with significance tests."""
+    """Compare methods on tables, and write the comparison."""
     choose("--metric", metric, SCORES)
-    check_folder(out)
-    check_resume(settings.checkpoint, settings.resume)
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the tables may make methods
     sets = _read(data, settings.target, settings.quiet)
@@ -142,40 +115,32 @@ def _draw(found: Comparison, folder: Path) -> None:
 # -- The verbs nested and stability ----------------------------------------------------------------
 
 
-def nested(
-    data: Data,
-    settings: Settings,
-    folds: Annotated[int, Option("Outer folds.", low=2)] = 5,
+def nested(data: Path, settings: Settings, folds: int) -> None:
+    """Estimate the error of a whole selection."""
+    _repeat(nest, f"the rows of {folds} folds", data, settings, cv=folds)
+
+
+def stability(data: Path, settings: Settings, resamples: int) -> None:
+    """Repeat a selection on halves of the rows."""
+    _repeat(resample, f"{resamples} halves of the rows", data, settings, n_resamples=resamples)
+
+
+def _repeat(
+    judge: Callable[..., Foreign], doing: str, data: Path, settings: Settings, **how: int
 ) -> None:
-    """Estimate the error of a whole selection by nested cross-validation.
-
-    Takes every option of `select`.
-    """
-    _repeat(nest, data, settings, cv=folds)
-
-
-def stability(
-    data: Data,
-    settings: Settings,
-    resamples: Annotated[int, Option("How many halves of the rows are drawn.", low=2)] = 20,
-) -> None:
-    """Repeat a selection on halves of the rows: which columns are selected again?
-
-    Takes every option of `select`.
-    """
-    _repeat(resample, data, settings, n_resamples=resamples)
-
-
-def _repeat(judge: Callable[..., Foreign], data: Path, settings: Settings, **how: int) -> None:
     """Tell what a function finds that repeats a whole selection."""
     rows = read_rows(data, settings)
+    selector = prepare(rows, settings)
+    if settings.progress:
+        tell(f"repeating the selection on {doing}")
     found = judge(
-        prepare(rows, settings),
+        selector,
         rows.X,
         rows.y,
         random_state=settings.seed,
         groups=rows.groups,
         n_jobs=settings.jobs,
+        progress=settings.progress,
         **how,
     )
     tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
@@ -184,19 +149,8 @@ def _repeat(judge: Callable[..., Foreign], data: Path, settings: Settings, **how
 # -- The verbs calibrate and decide, which write a model once more ---------------------------------
 
 
-def calibrate(
-    model: Model,
-    data: NewData,
-    settings: Settings,
-    out: Annotated[
-        Path | None,
-        Option("The model file to write; by default the model itself is calibrated."),
-    ] = None,
-) -> None:
-    """Calibrate the probabilities of a model on held-out rows.
-
-    Takes every option of `select`, of which the table's are used.
-    """
+def calibrate(model: Path, data: Path, settings: Settings, out: Path | None) -> None:
+    """Calibrate the probabilities of a model."""
     place = model if out is None else out
     found = _rewrite(
         model, data, place, settings, lambda rows: calibrate_model(rows.model, rows.X, rows.y)
@@ -205,37 +159,19 @@ def calibrate(
     tell_result(settings, told.to_dict, lambda: f"{told.to_text()}\nwritten to {place}\n")
 
 
-_RATES = "a number, or CLASS=NUMBER,..."
-
-
 def decide(
-    model: Model,
-    data: NewData,
+    model: Path,
+    data: Path,
     settings: Settings,
-    costs: Annotated[
-        Path | None,
-        Option(
-            "CSV table of costs: a line for each class, a column for each decision; a column "
-            "'ask a person' for asking."
-        ),
-    ] = None,
-    abstain: Annotated[str | None, Option(f"Cost of asking a person: {_RATES}")] = None,
-    max_false_alarms: Annotated[
-        str | None, Option(f"Maximum rate of false alarms: {_RATES}")
-    ] = None,
-    min_detections: Annotated[str | None, Option(f"Minimum rate of detection: {_RATES}")] = None,
-    confidence: Annotated[
-        float, Option("Confidence of these limits, above 0.5 and below 1.")
-    ] = 0.95,
-    out: Annotated[
-        Path | None,
-        Option("The model file to write; by default the model itself gets the rule."),
-    ] = None,
+    *,
+    costs: Path | None,
+    abstain: str | None,
+    max_false_alarms: str | None,
+    min_detections: str | None,
+    confidence: float,
+    out: Path | None,
 ) -> None:
-    """Add a decision rule to a model: costs, referral to a person, limits on false alarms.
-
-    predict, explain and exported code follow the rule from then on.
-    """
+    """Add a decision rule to a model."""
     place, asking = model if out is None else out, read_rates("--abstain", abstain)
     table = read_costs(costs)
     most = read_rates("--max-false-alarms", max_false_alarms)
@@ -274,8 +210,6 @@ def _rewrite(
 
     It is written to `place`, which may be the model's own file.
     """
-    if place != model:
-        check_file(place, (model, data))
     rows = open_on_table(model, data, settings)
     named = hasattr(rows.model, "feature_names_in_")
     found = change(rows)
@@ -289,18 +223,9 @@ def _rewrite(
 
 
 def report(
-    model: Model,
-    data: Data,
-    out: Annotated[Path, Option("The HTML file to write.")],
-    settings: Settings,
-    scores: OwnScores = None,
+    model: Path, data: Path, out: Path, settings: Settings, scores: list[Path] | None
 ) -> None:
-    """Write the HTML report of a saved model on a table (`select` writes its own).
-
-    Takes every option of `select`, of which those of the table and of the report are used.
-    """
-    check_file(out, (model, data))
-    check_new([out], settings.force)
+    """Write the report of a saved model on a table."""
     remark = (lambda line: None) if settings.quiet else tell
     title = settings.title or f"{model.name} on {data.name}"
     pipeline = learning.open_series(model, scores)
@@ -316,6 +241,7 @@ def report(
         title=title,
         include_rows=settings.include_rows,
         remark=remark,
+        progress=settings.progress,
     )
     remark(f"writing {out}")
     output_text(out, page)
@@ -323,15 +249,8 @@ def report(
         say(f"{out}\n")
 
 
-def drift(
-    model: Model,
-    data: Annotated[Path, Argument("A table of new rows; no classes are needed.")],
-    settings: Settings,
-    alpha: Annotated[
-        float, Option("Significance level, over all columns together.", low=0, high=1)
-    ] = 0.05,
-) -> None:
-    """Test which columns of new rows have drifted from training, and how novelty changed."""
+def drift(model: Path, data: Path, settings: Settings, alpha: float) -> None:
+    """Test which columns of new rows have drifted."""
     found = drift_from(*open_with_columns(model, data), alpha=alpha)
 
     def words() -> str:

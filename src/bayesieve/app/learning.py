@@ -40,6 +40,7 @@ from ..explain.text import factors_in_columns
 from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import read_scores
 from .commands import (
+    Counted,
     OnTable,
     check_known,
     open_file,
@@ -349,6 +350,7 @@ def learn(
         indicators=pipeline.indicators,
         n_jobs=chooser.n_jobs,
         remark=remark,
+        progress=settings.progress,
     )
     remark(f"writing {out}")
     names = procedure_of(chooser).term_names
@@ -473,11 +475,12 @@ def predict_series(
     data: Path,
     most_rows: int,
     priors: str | dict[str, float] | None = None,
+    tally: Counted | None = None,
 ) -> Iterator[str]:
     """The predictions for a file of series as CSV, some at a time."""
     model = pipeline.estimator if priors is None else deploy(pipeline.estimator, priors)
     for i, (table, about) in enumerate(read_cuts(pipeline, data, most_rows)):
-        answers = predicted(model, pipeline.columns(table))
+        answers = predicted(model, pipeline.columns(table), tally)
         first = pl.DataFrame(about)
         clash = [name for name in first.columns if name in answers.columns]
         whole = pl.concat([first, answers.drop(clash)], how="horizontal")

@@ -12,12 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, NamedTuple, Self, get_args, get_type_hints
+from typing import Annotated, Literal, NamedTuple, Self, TypeAlias, get_args, get_type_hints
 
-from ..checks import Foreign, choose
-from ..criteria import CRITERIA
-from ..estimators._validation import PRESETS
-from ..models.registry import MODELS
+from ..checks import PRESETS, Foreign, choose
 from ..search import SEARCHES
 from .engines import ENGINES, FILES, KEEPER, SCHEDULER
 
@@ -28,6 +25,22 @@ LIKE_SELECT = ("select", "nested", "stability", "calibrate", "report")
 _CHOOSE = ("select", "nested", "stability")
 _LEARN = (*_CHOOSE, "signals")
 
+
+# Names of what takes seconds to import: asked for when a value is given, or completed.
+
+
+def _criteria() -> Iterable[str]:
+    from ..criteria import CRITERIA
+
+    return CRITERIA
+
+
+def _models() -> Iterable[str]:
+    from ..models.registry import MODELS
+
+    return ["auto", *MODELS]
+
+
 # Others whose results machines read.
 _LISTED = (
     *("card", "calibrate", "decide", "compare", "drift"),
@@ -35,9 +48,15 @@ _LISTED = (
 )
 
 
+#: The panels of a verb's help, in their order.
+Panel: TypeAlias = Literal["Data", "Model", "Honesty", "Output", "Machine"]
+PANELS: tuple[Panel, ...] = get_args(Panel)
+
+
 class Option(NamedTuple):
     """An option of the command line."""
 
+    panel: Panel  #: of the help, where it stands
     help: str  #: what it does, in a sentence
     verbs: tuple[str, ...] = ()  #: that use it
     #: where it is not the parameter's name; "--x/--no-x" for a switch with two sides
@@ -88,7 +107,7 @@ class OptionTable:
         unused = {}
         for name, option in self.table().items():
             value, usual = getattr(self, name), self.default(name)
-            if option.only and option.names is not None and value is not None:
+            if option.only and option.names is not None and value != usual:
                 choose(option.flag_of(name), value, option.names())
             if verb not in option.verbs and value != usual:
                 unused[name] = usual
@@ -110,6 +129,7 @@ class Settings(OptionTable):
 
     out: Path | None = option(
         None,
+        "Output",
         "Folder for model.json, *.csv and report.html.",
         ("select", "signals", "card"),
         required=("select", "signals", "card"),
@@ -117,6 +137,7 @@ class Settings(OptionTable):
     )
     target: str | None = option(
         None,
+        "Data",
         "Column with the classes; svmlight and npz files hold theirs.",
         (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio", "card"),
         says={
@@ -126,12 +147,14 @@ class Settings(OptionTable):
     )
     labels: str | None = option(
         None,
+        "Data",
         "Columns of 0 and 1, separated by commas.",
         (*LIKE_SELECT, "rank", "decide"),
         says={"report": "Columns of 0 and 1, by commas; of series, a table of classes."},
     )
     preset: str | None = option(
         None,
+        "Model",
         "'few' (at most 8 terms), 'balanced' (18) or 'accurate' (60).",
         _LEARN,
         names=lambda: PRESETS,
@@ -139,6 +162,7 @@ class Settings(OptionTable):
     )
     estimator: str = option(
         "auto",
+        "Model",
         "'weighted' (WeightedNaiveBayes: terms with weights) or 'selector' (NaiveBayesSelector: "
         "a search of columns). By default weighted, unless --labels or a search option is given.",
         _LEARN,
@@ -146,22 +170,27 @@ class Settings(OptionTable):
         only=True,
         says={"signals": "'weighted' (terms with weights) or 'selector' (a search)."},
     )
-    search: str = option("auto", "Search strategy.", _CHOOSE, names=lambda: SEARCHES, searches=True)
+    search: str = option(
+        "auto", "Model", "Search strategy.", _CHOOSE, names=lambda: SEARCHES, searches=True
+    )
     criterion: str | None = option(
         None,
+        "Model",
         "Criterion that guides it; by default 'probability' for classes, 'auc' for labels.",
         _CHOOSE,
-        names=lambda: CRITERIA,
+        names=_criteria,
         searches=True,
     )
     cv: str = option(
         "auto",
+        "Honesty",
         "Rows that score a subset: 'auto', 'train', 'loo' or a number of folds.",
         _CHOOSE,
         searches=True,
     )
     choice: str = option(
         "auto",
+        "Honesty",
         "Which subset visited is taken: 'auto', 'best', 'one-se' or 'proven'.",
         _CHOOSE,
         names=lambda: ["auto", "best", "one-se", "proven"],
@@ -170,20 +199,23 @@ class Settings(OptionTable):
     )
     features: str = option(
         "auto",
+        "Model",
         "Feature model of the columns: auto, curve, levels, gaussian ...",
         _CHOOSE,
         "--model",
-        names=lambda: ["auto", *MODELS],
+        names=_models,
         only=True,
     )
     validation: float | None = option(
         None,
+        "Honesty",
         "Share of the rows held out to choose the subset; 0: none. By default none, or the "
         "latest 0.3 with --time.",
         _CHOOSE,
     )
     groups: str | None = option(
         None,
+        "Data",
         "Column of groups (series, patient, machine) that are never split.",
         (*LIKE_SELECT, "decide", "signals", "card"),
         says={
@@ -195,16 +227,20 @@ class Settings(OptionTable):
     )
     time: str | None = option(
         None,
+        "Data",
         "Column with the time: the later rows validate.",
         LIKE_SELECT,
         says=dict.fromkeys(("calibrate", "report"), "Column with the time, which is no feature."),
     )
-    n_features: int | None = option(None, "Number of columns.", _CHOOSE, low=1, searches=True)
+    n_features: int | None = option(
+        None, "Model", "Number of columns.", _CHOOSE, low=1, searches=True
+    )
     min_features: int | None = option(
-        None, "Minimum number of columns.", _CHOOSE, low=0, searches=True
+        None, "Model", "Minimum number of columns.", _CHOOSE, low=0, searches=True
     )
     max_features: int | None = option(
         None,
+        "Model",
         "Maximum number of columns.",
         _LEARN,
         low=1,
@@ -212,43 +248,66 @@ class Settings(OptionTable):
         says={"signals": "Maximum number of indicators, by a search."},
     )
     class_weight: str | None = option(
-        None, "'balanced': every class weighs the same; or CLASS=NUMBER,...", (*_LEARN, "card")
+        None,
+        "Model",
+        "'balanced': every class weighs the same; or CLASS=NUMBER,...",
+        (*_LEARN, "card"),
     )
-    jobs: int = option(-1, "Threads; -1 for all cores.", (*_LEARN, "compare", "studio", "card"))
-    seed: int = option(0, "Random seed.", (*_LEARN, "card"), low=0)
+    jobs: int = option(
+        -1, "Machine", "Threads; -1 for all cores.", (*_LEARN, "compare", "studio", "card")
+    )
+    seed: int = option(0, "Machine", "Random seed.", (*_LEARN, "card"), low=0)
     identifiers: bool = option(
-        False, "Keep text columns with as many values as rows.", (*_CHOOSE, "card")
+        False, "Data", "Keep text columns with as many values as rows.", (*_CHOOSE, "card")
     )
     checkpoint: Path | None = option(
         None,
+        "Machine",
         "File for the progress of the search.",
         ("select", "signals", "compare"),
         says={"compare": "File for the fits that are done."},
     )
-    resume: bool = option(False, "Continue from --checkpoint.", ("select", "signals", "compare"))
-    time_limit: float | None = option(None, "Stop after so many seconds.", _LEARN, low=0)
+    resume: bool = option(
+        False, "Machine", "Continue from --checkpoint.", ("select", "signals", "compare")
+    )
+    time_limit: float | None = option(None, "Machine", "Stop after so many seconds.", _LEARN, low=0)
     families: bool = option(
         False,
+        "Model",
         "Select at most one of columns that are nearly the same.",
         _LEARN,
         says={"signals": "Select at most one of indicators that are nearly the same."},
     )
-    keep: list[str] | None = option(None, "A column that is always selected; repeatable.", _CHOOSE)
-    forbid: list[str] | None = option(
-        None, "A column that is never selected; repeatable.", (*_CHOOSE, "card")
+    keep: list[str] | None = option(
+        None, "Model", "A column that is always selected; repeatable.", _CHOOSE
     )
+    forbid: list[str] | None = option(
+        None, "Model", "A column that is never selected; repeatable.", (*_CHOOSE, "card")
+    )
+    monotone: str | None = option(
+        None,
+        "Model",
+        "COLUMN=1,...: evidence for the second of two classes only rises with the column; -1: only "
+        "falls.",
+        (*_CHOOSE, "card"),
+        says={"card": "COLUMN=1,...: points only rise with the column; -1: only fall."},
+    )
+    no_pairs: bool = option(False, "Model", "No term of two columns.", _LEARN)
     priors: str | None = option(
         None,
+        "Model",
         "Class priors where the model is used: CLASS=NUMBER,... for every class, or 'uniform'.",
         ("select", "signals", "predict"),
     )
     include_rows: bool = option(
         False,
+        "Output",
         "Put rows of the table into the report (at most 1000).",
         ("select", "signals", "report"),
     )
     resamples: int | None = option(
         None,
+        "Honesty",
         "Halves of the rows drawn for the stability of the choice; 0: none. 20 by default, none "
         "for more than two million cells.",
         ("select", "signals", "stability"),
@@ -256,25 +315,36 @@ class Settings(OptionTable):
     )
     title: str | None = option(
         None,
+        "Output",
         "Headline of the report.",
         ("select", "signals", "report", "card"),
         says={"card": "Headline of the card."},
     )
     force: bool = option(
-        False, "Overwrite an existing result.", ("select", "signals", "report", "demo", "card")
+        False,
+        "Output",
+        "Overwrite an existing result.",
+        ("select", "signals", "report", "demo", "card"),
     )
     safe_csv: bool = option(
         False,
+        "Output",
         "Names that a spreadsheet takes for formulas get a ' in *.csv.",
         ("select", "signals"),
     )
-    engine: str = option("threads", KEEPER, ("select",), names=lambda: ENGINES, only=True)
-    scheduler: str | None = option(None, SCHEDULER, ("select",))
+    engine: str = option(
+        "threads", "Machine", KEEPER, ("select",), names=lambda: ENGINES, only=True
+    )
+    scheduler: str | None = option(None, "Machine", SCHEDULER, ("select",))
     quiet: bool = option(
-        False, "Print errors only.", (*LIKE_SELECT, "signals", "decide", "compare", "card")
+        False,
+        "Output",
+        "Print errors only.",
+        (*LIKE_SELECT, "predict", "signals", "decide", "compare", "card"),
     )
     as_json: bool = option(
         False,
+        "Output",
         "Print JSON to standard output.",
         (*_LEARN, *_LISTED),
         "--json",
@@ -297,6 +367,12 @@ class Settings(OptionTable):
         return not self.quiet and not self.as_json
 
     @property
+    def asks_for_terms(self) -> str | None:
+        """The flag of the first option given that only weighted terms have."""
+        given = {"--monotone": self.monotone, "--no-pairs": self.no_pairs}
+        return next((flag for flag, value in given.items() if value), None)
+
+    @property
     def asks_for_search(self) -> str | None:
         """The flag of the first option given that only a search of columns has."""
         given = (
@@ -315,28 +391,37 @@ class SeriesSettings(OptionTable):
     """How time series lie in files."""
 
     series_id: str | None = option(
-        None, "Column that says which series a row belongs to.", _OF_SERIES, "--id"
+        None, "Data", "Column that says which series a row belongs to.", _OF_SERIES, "--id"
     )
-    time: str | None = option(None, "Column that says when.", _OF_SERIES)
+    time: str | None = option(None, "Data", "Column that says when.", _OF_SERIES)
     value: list[str] | None = option(
-        None, "Column of values, a channel each; repeatable. All others by default.", _OF_SERIES
+        None,
+        "Data",
+        "Column of values, a channel each; repeatable. All others by default.",
+        _OF_SERIES,
     )
-    channel: str | None = option(None, "Column that names the channel of a row.", _OF_SERIES)
-    wide: bool = option(False, "One row is a whole series.", _OF_SERIES)
+    channel: str | None = option(
+        None, "Data", "Column that names the channel of a row.", _OF_SERIES
+    )
+    wide: bool = option(False, "Data", "One row is a whole series.", _OF_SERIES)
     labels: Path | None = option(
-        None, "Table of classes: (id, class), or (id, start, end, class).", _OF_SERIES
+        None, "Data", "Table of classes: (id, class), or (id, start, end, class).", _OF_SERIES
     )
     window: int | None = option(
-        None, "Cut long records into windows of so many points.", _OF_SERIES, low=2
+        None, "Data", "Cut long records into windows of so many points.", _OF_SERIES, low=2
     )
     stride: int | None = option(
-        None, "Points from one window to the next; a window's.", _OF_SERIES, low=1
+        None, "Data", "Points from one window to the next; a window's.", _OF_SERIES, low=1
     )
 
     @property
     def given(self) -> bool:
         """Does any of it say that a file holds series?"""
         return any(getattr(self, name) for name in self.table())
+
+    def kind(self, data: Path) -> Literal["folder", "wide", "long"]:
+        """How series lie in a file, or in a folder of them."""
+        return "folder" if data.is_dir() else "wide" if self.wide else "long"
 
 
 # -- Arguments that several verbs share ------------------------------------------------------------
@@ -350,7 +435,7 @@ Data = Annotated[
     Path, Argument(f"{_TABLE}for a model of series, series of the form it was learnt from.")
 ]
 
-Tables = Annotated[list[Path], Argument(_TABLE + FILES, "DATA...")]
+Tables = Annotated[list[Path], Argument(_TABLE + FILES, "DATA")]
 
 NewData = Annotated[Path, Argument("A table of rows that did not train the model.")]
 
@@ -359,6 +444,7 @@ Model = Annotated[Path, Argument("A model file, as written by select.")]
 OwnScores = Annotated[
     list[Path] | None,
     Option(
+        "Data",
         "Of series: the Python file with the scores that the model was learnt with, which is RUN. "
         "Repeatable.",
         flag="--scores",
@@ -387,15 +473,20 @@ def command_line(verb: str, words: Iterable[str], settings: OptionTable) -> str:
     return " ".join(map(shlex.quote, parts))
 
 
+def metavar_of(hint: Foreign) -> str:
+    """What stands for a value of a type: ``--out PATH``; nothing for a switch."""
+    kind = next((each for each in get_args(hint) if each is not type(None)), hint)
+    kind = (get_args(kind) or (kind,))[0]  # of a list, what is in it
+    return {bool: "", int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+
+
 def options_page() -> Iterator[str]:
     """The options of `select` as lines of a Markdown table, with the verbs that use each."""
     yield "| option | meaning | used by |"
     yield "| --- | --- | --- |"
     hints = get_type_hints(Settings)
-    metavars = {bool: "", int: "N", float: "NUMBER", Path: "PATH"}
     for name, option in Settings.table().items():
-        kind = (get_args(hints[name]) or (hints[name],))[0]  # the one that is not None
-        written = f"{option.flag_of(name)} {metavars.get(kind, 'TEXT')}".rstrip()
+        written = f"{option.flag_of(name)} {metavar_of(hints[name])}".rstrip()
         yield f"| `{written}` | {option.help} | {', '.join(option.verbs)} |"
 
 

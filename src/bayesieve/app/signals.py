@@ -1,12 +1,12 @@
 """The verbs `signals` and `scores`: learn from time series in files, and see what scores find."""
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import BadUseError, Floats, choose
-from ..data.files.output import check_file, output_file
+from ..checks import Floats, choose
+from ..data.files.output import output_file
 from ..data.result import Plain
 from ..data.series import SeriesForm
 from ..estimators.signals import signals as make_pipeline
@@ -14,35 +14,16 @@ from ..indicators.indicator import Indicator, Spans
 from ..indicators.scores import LIBRARY, SCORES, Score, ScoreSettings, read_scores
 from ..indicators.transformer import Indicators
 from . import learning
-from .commands import check_writing, make_chooser, tell_result
-from .options import Argument, Option, SeriesSettings, Settings, say, tell
+from .commands import make_chooser, tell_result
+from .options import SeriesSettings, Settings, say, tell
 from .tables import LabelledTable, check_place, read_priors
 
 
-def signals(
-    data: Annotated[
-        Path,
-        Argument("A long table (--id), a wide one (--wide), or a folder with a file a series."),
-    ],
-    settings: Settings,
-    series: SeriesSettings,
-    scores: Annotated[
-        list[Path] | None,
-        Option(
-            "A TOML file that says which scores, over which grid; or a Python file with "
-            "register_score, which is RUN, with all that a program may do. Repeatable."
-        ),
-    ] = None,
-) -> None:
-    """Learn a readable classifier from time series in files, and write model and report.
-
-    Windows of one record never stand on both sides of a split.  predict, explain and report then
-    take series of the same form.
-    """
-    check_writing(settings)
+def signals(data: Path, settings: Settings, series: SeriesSettings, scores: list[Path]) -> None:
+    """Learn a classifier from time series, and write model and report."""
     place = read_priors(settings.priors)
     form = series_form(data, series)
-    asked = read_asked(scores or [], settings.quiet)
+    asked = read_asked(scores, settings.quiet)
     if settings.progress:
         tell(f"reading {data}")
     target, labels = settings.target, series.labels
@@ -61,32 +42,10 @@ def signals(
 
 
 def series_form(data: Path, asked: SeriesSettings) -> SeriesForm:
-    """How series lie in a file, as the options say."""
-    if asked.stride is not None and asked.window is None:
-        raise BadUseError("--stride needs --window POINTS, the length of a window.")
-    if not data.exists():
-        raise BadUseError(f"{str(data)!r} does not exist; name a table or a folder.")
-    kind = "folder" if data.is_dir() else "wide" if asked.wide else "long"
-    every: dict[str, dict[str, str | bool | None]] = {
-        "folder": {
-            "--id": asked.series_id,
-            "--channel": asked.channel,
-            "--wide": asked.wide or None,
-        },
-        "wide": {"--time": asked.time, "--channel": asked.channel},
-    }
-    odd = next((name for name, value in every.get(kind, {}).items() if value is not None), None)
-    if odd is not None:
-        what = "a folder, whose files are the series" if kind == "folder" else "a wide table"
-        raise BadUseError(f"{odd} does not go with {what}; leave it out.")
-    if kind == "long" and asked.series_id is None:
-        raise BadUseError(
-            f"say how the series lie in {data.name}: --id COLUMN for a long table (one row a "
-            "point), or --wide (one row a series)."
-        )
+    """How series lie in a file, as options say that were checked (`cli.check_series`)."""
     values = tuple(asked.value) if asked.value else None
     names = (asked.series_id, asked.time, asked.channel, values)
-    return SeriesForm(kind, *names, asked.window, asked.stride)
+    return SeriesForm(asked.kind(data), *names, asked.window, asked.stride)
 
 
 def read_asked(paths: list[Path], quiet: bool = False) -> ScoreSettings:
@@ -100,22 +59,10 @@ def read_asked(paths: list[Path], quiet: bool = False) -> ScoreSettings:
 # -- Scores shown on examples: a series in which each of them fires, and where ---------------------
 
 
-def scores(
-    settings: Settings,
-    name: Annotated[str | None, Argument("The score to draw; all are listed.")] = None,
-    out: Annotated[
-        Path | None, Option("Draw into this file (.png, .svg) instead of as text.")
-    ] = None,
-    own: Annotated[
-        list[Path] | None,
-        Option("A Python file with register_score, which is RUN.", flag="--scores"),
-    ] = None,
-) -> None:
+def scores(settings: Settings, name: str | None, out: Path | None, own: list[Path]) -> None:
     """List the scores for time series, or draw one of them on an example."""
-    read_asked(own or [])
+    read_asked(own)
     if name is None:
-        if out is not None:
-            raise BadUseError("--out needs the NAME of a score to draw.")
         found = listed_scores()
         tell_result(
             settings,
@@ -127,7 +74,6 @@ def scores(
     if out is None:
         say(example_text(shown))
         return
-    check_file(out)
     draw_example(shown, out)
     say(f"{out}\n")
 

@@ -21,7 +21,7 @@ from ..data.pack import pack
 from ..data.sample import later_rows
 from ..data.storage import PackedTable
 from ..models.fitted import ASK, shares_of_classes, shares_of_labels
-from .options import Settings
+from .options import Settings, tell
 
 # Wider tables are no points of series, and smaller ones could be anything.
 MOST_COLUMNS, _FEWEST_ROWS = 50, 20
@@ -143,6 +143,8 @@ class Rows(NamedTuple):
 def read_rows(path: Path, settings: Settings) -> Rows:
     """The rows of one table, in memory."""
     names = settings.label_names
+    if settings.progress and path.is_file() and unpacked_size(path) >= _LARGE:
+        tell(f"reading {path}")
     problem, dropped = read_problem(
         path, settings.target, names, settings.identifiers, settings.aside
     )
@@ -433,6 +435,24 @@ def read_numbers(option: str, text: str, words: str) -> dict[str, float]:
                 f"{option} must be {words} or one CLASS=NUMBER for each class, separated by "
                 f"commas; got {part!r}."
             )
+    return found
+
+
+def read_monotone(text: str | None) -> dict[str, int] | None:
+    """Columns whose evidence only rises (1) or falls (-1)."""
+    if text is None:
+        return None
+    found = {}
+    for part in text.split(","):
+        name, _, sign = part.rpartition("=")
+        if not name.strip() or sign.strip() not in ("1", "+1", "-1"):
+            raise BadUseError(
+                "--monotone must be COLUMN=1 (rises) or COLUMN=-1 (falls), separated by commas; "
+                f"got {part!r}."
+            )
+        if name.strip() in found:
+            raise BadUseError(f"--monotone names {name.strip()!r} twice; name each column once.")
+        found[name.strip()] = int(sign)
     return found
 
 

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import _num_samples
 
-from ..checks import Array, check_file, check_flag, check_jobs, check_number, choose, column_indices
+from ..checks import (
+    PRESETS,
+    Array,
+    check_file,
+    check_flag,
+    check_jobs,
+    check_number,
+    choose,
+    column_indices,
+)
 from ..criteria import CRITERIA
 from ..criteria.base import Criterion, RowCriterion, has_standard_error
 from ..data.sample import Sample, check_class_weight, is_share, means_loo
@@ -808,9 +817,6 @@ def with_start_pairs(
 
 
 AUTO = "auto"
-
-#: Presets of both estimators.
-PRESETS = ("few", "balanced", "accurate")
 
 #: At most so many columns or terms.
 FEW = 10

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from numbers import Integral
 from typing import NamedTuple
@@ -37,6 +37,7 @@ from ..models.columns import share
 from ..models.fitted import FittedBayes
 from ..models.registry import MODELS
 from ..models.votes import FittedVotes
+from ..search.progress import FitsLine
 from ..search.run import Family
 from ..search.term_pool import reweigh
 
@@ -283,6 +284,16 @@ def fold_splitter(n_folds: int, grouped: bool, seed: int = 0) -> Foreign:
 # -- Out-of-fold predictions -----------------------------------------------------------------------
 
 
+@contextmanager
+def hearing(what: str, n_fits: int, progress: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to be called after each fit, which shows how many are done if asked to."""
+    if not progress:
+        yield lambda: None
+        return
+    with closing(FitsLine(what, n_fits)) as line:
+        yield line.hear
+
+
 class OutOfFold(NamedTuple):
     """Predictions for every row by a model that was fitted without it."""
 
@@ -291,11 +302,14 @@ class OutOfFold(NamedTuple):
     scores: Floats | None  #: of the classes, in nat; where they were asked for
 
 
-def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
+def out_of_fold(
+    refits: Refits, scored: bool = False, progress: bool = False, what: str = "folds"
+) -> OutOfFold | None:
     """Predict every row from a fit, selection included, on the other folds.
 
     None where the fit cannot be repeated on other rows: a class has too few of them, groups are too
     few, or `cv` names rows.  Rows that `validation` names choose in the folds that have them.
+    `what` is said before the number of fits that are done, with `progress`.
     """
     read, groups, target = refits.read, refits.mates, refits.target
     labelled, strata = read.targets.labelled, read.strata
@@ -310,7 +324,7 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
     width = len(read.targets.names) if labelled else len(read.classes)
     proba, decided = np.zeros((len(target), width)), np.empty_like(target)
     scores = np.zeros((len(target), width)) if scored else None
-    with without_warnings():
+    with without_warnings(), hearing(what, n_folds, progress) as fitted_one:
         for train, test in splitter.split(np.zeros(len(target)), strata, groups):
             if not refits.can_fit(train):
                 return None
@@ -319,6 +333,7 @@ def out_of_fold(refits: Refits, scored: bool = False) -> OutOfFold | None:
             decided[test], proba[test] = fitted.best_and_proba(chosen)
             if scores is not None:
                 scores[test] = log_scores(fitted, chosen)
+            fitted_one()
     return OutOfFold(proba, decided, scores)
 
 

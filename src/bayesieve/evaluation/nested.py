@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ..checks import Array, Floats, Ints, check_jobs, check_number
+from ..checks import Array, Floats, Ints, check_flag, check_jobs, check_number
 from ..criteria.base import Criterion, read_as
 from ..data.result import Columns, Fields, Result, undefined_as_none
 from ..data.sample import Sample, find_splits
@@ -23,6 +23,7 @@ from .crossfit import (
     Refit,
     Refits,
     fold_splitter,
+    hearing,
     held_out_error,
     held_out_score,
     joined_names,
@@ -213,6 +214,7 @@ def nested(  # noqa: PLR0913
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Nested:
     """Nested cross-validation: repeat the whole selection in every fold, score held-out rows.
 
@@ -240,6 +242,8 @@ def nested(  # noqa: PLR0913
         of the selector's own parts.
     n_jobs : int, optional
         Folds at the same time, in threads; -1 for all cores.  The result does not depend on it.
+    progress : bool, default=False
+        Tell on standard error how many fits are done, and the time left.
 
     Returns
     -------
@@ -267,6 +271,7 @@ def nested(  # noqa: PLR0913
     outer = cv if folds is None else folds
     outer = 5 if outer is None else outer
     check_jobs(n_jobs)
+    check_flag("progress", progress)
     refits = Refits(selector, X, y, sample_weight, groups)
     criterion = refits.procedure.validate()
     draw = check_random_state(random_state)
@@ -277,9 +282,12 @@ def nested(  # noqa: PLR0913
     def judge(g: int) -> tuple[Fold, str, Sequence[str]]:
         train, test = splits[g]
         refit = refits.on(train, seed=seeds[g], alone=n_threads == 1)
-        return *_judge(refits, refit, criterion, train, test), refit.table.names
+        judged = _judge(refits, refit, criterion, train, test)
+        fitted_one()
+        return *judged, refit.table.names
 
-    found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
+    with hearing("folds", len(splits), progress) as fitted_one:
+        found = Parallel(n_threads, prefer="threads")(delayed(judge)(g) for g in range(len(splits)))
     names = joined_names(known for _, _, known in found)
     at = {name: j for j, name in enumerate(names)}
     return Nested(

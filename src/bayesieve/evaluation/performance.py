@@ -170,6 +170,7 @@ def performance(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    progress: bool = False,
 ) -> Performance:
     """Performance of a selection (out-of-fold), or of a fitted model on new rows.
 
@@ -185,6 +186,8 @@ def performance(
     X, y, sample_weight, groups :
         For a selector, what it was fitted on; for a model, any rows of its classes.  With groups,
         whole groups are left out, and they are what `effective_rows` counts.
+    progress : bool, default=False
+        Tell on standard error how many fits are done, where the selection is done again.
 
     Returns
     -------
@@ -207,7 +210,7 @@ def performance(
                 "performance needs probabilities: a selector of NaiveBayes; got one of "
                 f"{type(model.estimator_).__name__}."
             )
-        found = _of_training_rows(model, X, y, sample_weight, groups)
+        found = _of_training_rows(model, X, y, sample_weight, groups, progress)
         if found is not None:
             return found
     fitted = fitted_of(model)
@@ -251,6 +254,7 @@ def _of_training_rows(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
+    progress: bool,
 ) -> Performance | None:
     """Performance on the rows of the fit; None of other rows, where a model may be given them."""
     parts = procedure_of(model).row_parts
@@ -265,7 +269,7 @@ def _of_training_rows(
     how, rows, found = "anew", np.arange(read.rows.size), None
     # Terms are sought again in every fold, also where all rows gave none.
     if parts is None or (fitted.specs and not parts[1].size):
-        found = out_of_fold(refits, scored=own is not None)
+        found = out_of_fold(refits, scored=own is not None, progress=progress)
     if found is None and parts is None:
         return None
     if found is None:

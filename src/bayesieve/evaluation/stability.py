@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ..checks import Bools, Floats, check_jobs, check_number
+from ..checks import Bools, Floats, check_flag, check_jobs, check_number
 from ..data.result import Columns, Fields, Result, text_table, undefined_as_none
 from ..data.tables import Table
 from ..engine.threads import count_threads
@@ -22,7 +22,7 @@ from ..estimators.selector import NaiveBayesSelector
 from ..estimators.weighted import WeightedNaiveBayes
 from ..rankings.families import Families
 from ._typing import Seed
-from .crossfit import Refits, draw_samples, joined_names
+from .crossfit import Refits, draw_samples, hearing, joined_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -316,7 +316,7 @@ def _read_selected(selected: ArrayLike) -> Bools:
 # -- How stable a selection is ---------------------------------------------------------------------
 
 
-def stability(
+def stability(  # noqa: PLR0913
     selector: NaiveBayesSelector | WeightedNaiveBayes | Pipeline,
     X: object,
     y: ArrayLike,
@@ -326,6 +326,7 @@ def stability(
     groups: ArrayLike | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Stability:
     """Stability of a selection over halves of the rows, drawn again and again.
 
@@ -354,6 +355,8 @@ def stability(
     n_jobs : int, optional
         Samples searched at the same time, in threads; -1 for all cores.  The result does not depend
         on it.  With more than one, each search runs in a single thread.
+    progress : bool, default=False
+        Tell on standard error how many fits are done, and the time left.
 
     Returns
     -------
@@ -384,6 +387,7 @@ def stability(
     """
     check_number("n_resamples", n_resamples, low=2, whole=True)
     check_jobs(n_jobs)
+    check_flag("progress", progress)
     hint = " For selections made elsewhere use Stability(selected) or nogueira(selected)."
     refits = Refits(selector, X, y, sample_weight, groups, encode=True, hint=hint)
     refits.procedure.validate()
@@ -412,10 +416,14 @@ def stability(
     def search(at: int) -> tuple[list[str], Bools]:
         alone = n_threads == 1
         refit = refits.on(repeats=samples[at], seed=seeds[at], alone=alone, adapt=adapt)
+        fitted_one()
         return refit.table.names, refit.model.support_
 
     # Threads: the kernels release the interpreter's lock, and the table is shared.
-    found = Parallel(n_threads, prefer="threads")(delayed(search)(i) for i in range(n_resamples))
+    with hearing("resamples", int(n_resamples), progress) as fitted_one:
+        found = Parallel(n_threads, prefer="threads")(
+            delayed(search)(i) for i in range(n_resamples)
+        )
     names = joined_names(known for known, _ in found)
     at = {name: j for j, name in enumerate(names)}
     selected = np.zeros((int(n_resamples), len(names)), bool)

@@ -150,6 +150,7 @@ def judged(
     y: ArrayLike,
     others: dict[str, ChosenColumns],
     groups: ArrayLike | None = None,
+    progress: bool = False,
 ) -> "Card":
     """A card with figures of cards and others, each made anew for rows that it has not seen.
 
@@ -158,13 +159,14 @@ def judged(
     model : fitted.
     X, y, groups : what it was fitted on.
     others : unfitted models by name, to stand beside it.
+    progress : tell how many fits are done?
     """
     from ..estimators.card_parts import CardFigures
 
     found = []
     for name, each in {"this card": model, **others}.items():
         refits = Refits(each, X, y, groups=groups)
-        told = out_of_fold(refits)
+        told = out_of_fold(refits, progress=progress, what=f"{name} in folds")
         if told is not None:
             read = refits.read
             found.append(CardFigures.of(name, told.proba, read.labels, read.weights))

@@ -203,6 +203,42 @@ class ProgressLine:
         self._stream.flush()
 
 
+class FitsLine(ProgressLine):
+    """Show how many fits of the same kind are done: folds, or resamples, of a whole procedure.
+
+    Parameters
+    ----------
+    what : what is fitted, before the numbers.
+    n_fits : of all.
+    stream : standard error by default.
+    """
+
+    def __init__(self, what: str, n_fits: int, stream: TextIO | None = None):
+        super().__init__(stream)
+        self._what, self._fits, self._fitted = what, n_fits, 0
+        if self._live:
+            self._write(f"{what}: 0 of {n_fits} fits")
+
+    def hear(self) -> None:
+        """A fit is done."""
+        self._fitted += 1
+        now = time.monotonic()
+        if now - self._last < self.pause:
+            return
+        self._last = now
+        spent = now - self._start
+        left = in_time(spent * (self._fits - self._fitted) / self._fitted)
+        self._write(
+            f"{self._what}: {self._fitted} of {self._fits} fits, {in_time(spent)}; ~{left} left"
+        )
+
+    def close(self) -> None:
+        """End the line; a log has none, where nothing had to be said."""
+        if self._live:
+            spent = in_time(time.monotonic() - self._start)
+            self.say(f"{self._what}: {self._fitted} of {self._fits} fits in {spent}")
+
+
 def in_time(seconds: float) -> str:
     """A time in the unit that suits it."""
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):

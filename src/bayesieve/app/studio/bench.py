@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 
-from ...checks import BadUseError, Foreign, check_number, choose, plain_value
+from ...checks import PRESETS, BadUseError, Foreign, check_number, choose, plain_value
 from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.output import hidden_folder
@@ -25,7 +25,6 @@ from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
 from ...data.storage import PackedTable
 from ...data.tables import RawTable, SparseTable, Table, read_table
-from ...estimators._validation import PRESETS
 from ...estimators.card import ScoreCard
 from ...estimators.naive_bayes import NaiveBayes
 from ...estimators.selector import NaiveBayesSelector

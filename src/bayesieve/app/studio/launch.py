@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from ...checks import Foreign
 from ...estimators.selector import NaiveBayesSelector
 from ...session.session import Session
-from ..options import Argument, Option, SeriesSettings, Settings, say, tell
+from ..options import SeriesSettings, Settings, say, tell
 
 # What the studio needs beyond the package is imported when it starts.
 if TYPE_CHECKING:
@@ -99,26 +99,17 @@ def _browse(address: str) -> bool:
     return False
 
 
-def studio_command(
+def serve(
     settings: Settings,
     series: SeriesSettings,
-    file: Annotated[
-        Path | None,
-        Argument(
-            "A table, series (--id, --wide, or a folder), or a project (.bayesieve).", "[FILE]"
-        ),
-    ] = None,
-    port: Annotated[int, Option("0: one that is free.", low=0, high=65535)] = 0,
-    host: Annotated[
-        str, Option("Where to listen; other machines may connect where it is not this.")
-    ] = "127.0.0.1",
-    project: Annotated[Path | None, Option("Save the work here, after every change.")] = None,
-    browser: Annotated[
-        bool, Option("Open the page in a browser.", flag="--browser/--no-browser")
-    ] = True,
-    idle: Annotated[float, Option("Minutes without a page until it ends.", low=0)] = 10,
+    file: Path | None,
+    port: int,
+    host: str,
+    project: Path | None,
+    browser: bool,
+    idle: float,
 ) -> None:
-    """Open an interactive page on this machine: search, pin, forbid and swap columns."""
+    """Serve the studio until nobody looks at it: the verb."""
     import typer
 
     try:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 
-from ...checks import BadUseError
+from ...checks import BadUseError, check_there
 from .arff import ArffFormat
 from .base import Content, FileFormat, NumberedNames, check_names, unzipped
 from .columnar import ColumnarFormat, NpzFormat, SvmlightFormat
@@ -32,9 +32,7 @@ FORMATS: list[FileFormat] = [
 
 def format_of(path: Path) -> FileFormat:
     """The format of a file that is there, by its ending."""
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "does not exist"
-        raise BadUseError(f"the file {str(path)!r} {what}.")
+    check_there(path)
     ending, zipped = unzipped(path)
     for found in FORMATS:
         if ending in found.endings and (found.gzipped or not zipped):

@@ -488,6 +488,7 @@ class Extras:
     no_stability : why there is none, where there is none.
     groups : of the rows; none is on both sides where the fit is repeated.
     wanted : rows that are in the page whichever are drawn.
+    progress : is it told how many fits are done?
     """
 
     title: str = "bayesieve report"
@@ -500,6 +501,7 @@ class Extras:
     no_stability: str = ""
     groups: ArrayLike | None = None
     wanted: tuple[int, ...] = ()
+    progress: bool = False
 
 
 def gather(
@@ -508,7 +510,9 @@ def gather(
     """The content of a report on a selector (or a finished model) and a table."""
     choosing, fitted = choosing_rows(model), fitted_of(model)
     whole, mine = read_table(model, X, reset=False), rows_of(model, X)
-    judged: Section = performance(model, X, y, sample_weight, extras.groups).to_dict()
+    judged: Section = performance(
+        model, X, y, sample_weight, extras.groups, extras.progress
+    ).to_dict()
     around = (
         None if judged["rows"] == "given" else ablate(model, X, y, sample_weight, extras.groups)
     )
@@ -671,6 +675,7 @@ class ReportOptions(TypedDict, total=False):
     random_state: int
     n_jobs: int | None
     remark: Callable[[str], None] | None
+    progress: bool
 
 
 def report_content(
@@ -704,6 +709,7 @@ def report_content(
                 groups=options.get("groups"),
                 random_state=options.get("random_state", 0),
                 n_jobs=options.get("n_jobs"),
+                progress=options.get("progress", False),
             )
         except ValueError as error:
             # A sample may lack a rare class or label: the rest of the report stands.

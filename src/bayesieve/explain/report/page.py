@@ -104,6 +104,8 @@ def make_report(
         Threads; -1 for all cores.
     remark : callable, optional
         Told in words how far the work is.
+    progress : bool, default=False
+        Tell on standard error how many of the fits that judge it are done.
 
     Returns
     -------

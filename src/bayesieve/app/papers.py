@@ -1,19 +1,21 @@
-"""`bayesieve demo`: the pipeline of Rabenoro 2015, from simulated signals to a model in words."""
+"""The verbs `demo`, a pipeline from simulated signals to a model in words, and `reproduce`."""
 
+import json
 import time
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 from rich.console import Console
 
-from ..data.files.output import check_folder, check_new
+import bayesieve_papers as papers
+
+from ..data.files.output import check_new, output_file, output_text
 from ..datasets.simulated import make_signals
 from ..estimators.selector import NaiveBayesSelector
 from ..explain.model import explain_model
 from ..explain.text import factor_in_words, odds_in_words
 from ..indicators.transformer import Indicators
-from .options import Option, Settings
+from .options import Settings, say, tell
 
 _STRONGEST = 10
 
@@ -22,15 +24,9 @@ _RESAMPLES = 4  # for the report: a few seconds
 _TITLE = "Signals, simulated"
 
 
-def demo(
-    settings: Settings,
-    seed: Annotated[int, Option("Source of randomness.", low=0, high=10**6)] = 0,
-    quick: Annotated[bool, Option("A tenth of the signals.", flag="--quick/--no-quick")] = False,
-    out: Annotated[Path | None, Option("Folder for report.html.")] = None,
-) -> None:
-    """Simulate signals, score them, sieve the indicators, and show the model in words."""
+def demo(settings: Settings, seed: int, quick: bool, out: Path | None) -> None:
+    """Simulate signals, score them, sieve the indicators: the pipeline of Rabenoro 2015."""
     if out is not None:
-        check_folder(out)
         check_new([out / "report.html"], settings.force or is_own(out / "report.html"))
     import polars as pl
 
@@ -120,3 +116,40 @@ def _show_strongest(console: Console, selector: NaiveBayesSelector, names: list[
             f"{classes[best[j]]!r} as under {classes[worst[j]]!r}{beside[1]}{beside[2]}",
             markup=False,
         )
+
+
+# -- The verb reproduce ----------------------------------------------------------------------------
+
+
+def reproduce(
+    paper: str,
+    settings: Settings,
+    quick: bool,
+    seed: int,
+    data: Path | None,
+    figure: Path | None,
+    as_csv: Path | None,
+    as_latex: Path | None,
+) -> None:
+    """Tables of a paper, published and reproduced figures side by side."""
+    start = time.perf_counter()
+    found = papers.run(
+        paper, quick=quick, seed=seed, folder=data, tell=None if settings.as_json else tell
+    )
+    if settings.as_json:
+        say(json.dumps(found.to_dict(), indent=2) + "\n")
+    else:
+        say(found.to_text())
+        tell(f"{time.perf_counter() - start:.1f} s")
+    if figure is not None:
+        from matplotlib.figure import Figure
+
+        picture = Figure(figsize=found.figure_size, layout="constrained")
+        if found.draw is not None:
+            found.draw(picture)
+        with output_file(figure) as file:
+            picture.savefig(file, format=figure.suffix[1:], dpi=150)
+    if as_csv is not None:
+        output_text(as_csv, found.to_csv())
+    if as_latex is not None:
+        output_text(as_latex, found.to_latex())
