@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 # For type checkers and editors; `_HOMES` says the same to Python.
 if TYPE_CHECKING:
     from .app.studio.launch import studio
+    from .data.look import look
     from .estimators.card import ScoreCard
     from .estimators.ensemble import GreedyEnsemble, SubsetEnsemble
     from .estimators.naive_bayes import NaiveBayes, deploy
@@ -59,6 +60,7 @@ __all__ = [
     "explain_model",
     "find_families",
     "load_model",
+    "look",
     "nested",
     "novelty",
     "performance",
@@ -73,6 +75,7 @@ __all__ = [
 # The module that each name comes from.
 _HOMES = {
     "studio": "app.studio.launch",
+    "look": "data.look",
     "ScoreCard": "estimators.card",
     "GreedyEnsemble": "estimators.ensemble",
     "SubsetEnsemble": "estimators.ensemble",

@@ -27,6 +27,7 @@ MISTAKES = [
     (["select", "t.csv", "--out", "o", "--preset", "fw"], 2, "Did you mean 'few'?"),
     (["select", "t.csv", "--out", "o", "--resume"], 2, "--resume needs --checkpoint"),
     (["selct"], 2, "no such command 'selct'"),
+    (["look", "missing.csv"], 2, "'missing.csv' does not exist"),
     (["card", "missing.csv", "--target", "y", "--out", "o"], 2, "'missing.csv' does not exist"),
     (["report", "no.json", "t.csv", "--out", "r.html"], 2, "'no.json' does not exist"),
     (["decide", "no.json", "t.csv"], 2, "'no.json' does not exist"),
@@ -98,7 +99,7 @@ def test_verbs_stand_in_the_order_of_work(tmp_path):
     ((_, out, _, _),) = tried([["--help"]], tmp_path)
     at = [out.index(f"\n  {verb} ") for verb in VERBS]
     assert at == sorted(at)
-    begin = ["select", "card", "report", "decide", "predict", "explain", "nested", "stability"]
+    begin = ["look", "select", "card", "report", "decide", "predict", "explain", "nested"]
     assert list(VERBS)[:8] == begin
 
 

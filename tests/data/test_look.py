@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesieve.data.look import look
+from bayesieve import look
 
 N = 600
 

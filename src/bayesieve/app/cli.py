@@ -77,6 +77,14 @@ def _rankings() -> list[str]:
 # -- From a table to decisions ---------------------------------------------------------------------
 
 
+def look(data: Data, settings: Settings) -> None:
+    """Look at a table before anything is learnt: kinds, gaps, and what looks odd, with its mend."""
+    check_there(data)
+    from . import commands
+
+    commands.look(data, settings)
+
+
 def select(tables: Tables, settings: Settings) -> None:
     """Select columns of a table for a naive Bayes model, and write model, report and path."""
     check_writing(settings)
@@ -514,7 +522,7 @@ class Chapter(NamedTuple):
 
 #: Every verb, in the order of work.
 CHAPTERS = (
-    Chapter("From a table to decisions", (select, card, report, decide, predict, explain)),
+    Chapter("From a table to decisions", (look, select, card, report, decide, predict, explain)),
     Chapter("Evaluation", (nested, stability, calibrate, compare, drift, rank)),
     Chapter("Series, studio and papers", (signals, scores, studio, demo, datasets, reproduce)),
 )

@@ -20,13 +20,14 @@ from ..criteria import CRITERIA
 from ..criteria.auc import AUC
 from ..criteria.base import read_as
 from ..data.files.base import check_width
-from ..data.files.formats import Column, format_of, read_batches
+from ..data.files.formats import Column, format_of, read_batches, read_data
 from ..data.files.output import (
     output_file,
     output_folder,
     output_text,
     write_text,
 )
+from ..data.look import look as look_at_table
 from ..data.result import Plain, jsonable
 from ..data.tables import RawTable
 from ..datasets.loading import BUNDLED, REGISTRY
@@ -307,6 +308,24 @@ def tell_result(settings: Settings, data: Callable[[], object], words: Callable[
 
 
 # -- rank, predict, explain and datasets -----------------------------------------------------------
+
+
+def look(data: Path, settings: Settings) -> None:
+    """Look at a table as it is in its file."""
+    content = read_data(data)
+    if content.sparse:
+        raise BadUseError(f"look reads tables of cells; {data} is a sparse matrix.")
+    X, y = pl.DataFrame(content.X), content.target
+    if settings.target is not None:
+        if settings.target not in X.columns:
+            near = ", ".join(map(repr, X.columns[:8]))
+            raise BadUseError(f"--target {settings.target!r} is no column; there are {near}.")
+        y = X[settings.target].cast(pl.String).fill_null("").to_numpy()
+        if X[settings.target].dtype.is_numeric():
+            y = X[settings.target].to_numpy()
+        X = X.drop(settings.target)
+    found = look_at_table(X, None if y is None or np.ndim(y) > 1 else y)
+    tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
 
 
 def rank(data: Path, settings: Settings, method: str) -> None:

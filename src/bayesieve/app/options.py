@@ -43,7 +43,7 @@ def _models() -> Iterable[str]:
 
 # Others whose results machines read.
 _LISTED = (
-    *("card", "calibrate", "decide", "compare", "drift"),
+    *("look", "card", "calibrate", "decide", "compare", "drift"),
     *("rank", "explain", "datasets", "scores", "reproduce"),
 )
 
@@ -139,7 +139,7 @@ class Settings(OptionTable):
         None,
         "Data",
         "Column with the classes; svmlight and npz files hold theirs.",
-        (*LIKE_SELECT, "rank", "decide", "signals", "compare", "studio", "card"),
+        ("look", *LIKE_SELECT, "rank", "decide", "signals", "compare", "studio", "card"),
         says={
             "signals": "Column with the classes, of DATA or of --labels.",
             "compare": "Column with the classes, in every table given.",

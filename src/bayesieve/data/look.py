@@ -294,7 +294,9 @@ def _oddities(
     """All that looks odd in a column."""
     known = values[~gone]
     if kind == "empty":
-        yield Oddity(name, "empty", "no row has a value", f"leave it out: forbid=[{name!r}]")
+        yield Oddity(
+            name, "empty", "no row has a value", f"leave it out: forbid=[{name!r}], --forbid {name}"
+        )
         return
     checks: Sequence[Callable[[str, Array], Oddity | None]] = {
         "text": (_dates, _no_numbers, _names_rows, _spellings),
@@ -359,7 +361,7 @@ def _no_numbers(name: str, known: Array) -> Oddity | None:
         name,
         "mixed",
         what,
-        f"pd.to_numeric(X[{name!r}], errors='coerce') makes numbers, and gaps of these",
+        f"pd.to_numeric(X[{name!r}], errors='coerce') makes numbers, and gaps of the others",
     )
 
 
@@ -371,7 +373,7 @@ def _names_rows(name: str, known: Array) -> Oddity | None:
         name,
         "identifier",
         f"names rows: {distinct} different texts in {known.size} rows",
-        f"leave it out: forbid=[{name!r}], or X.drop(columns={name!r})",
+        f"leave it out: forbid=[{name!r}], --forbid {name}",
     )
 
 
@@ -402,7 +404,7 @@ def _counts_rows(name: str, known: Floats) -> Oddity | None:
         name,
         "identifier",
         "counts the rows",
-        f"leave it out: forbid=[{name!r}], unless the order itself may tell",
+        f"leave it out (forbid=[{name!r}], --forbid {name}), unless the order itself may tell",
     )
 
 
@@ -426,7 +428,7 @@ def _stands_for_gaps(name: str, known: Floats) -> Oddity | None:
                 "gaps",
                 f"{counts[at]} rows have {text}, and no other comes near ({others[0]:.6g} is "
                 "next): may stand for a gap",
-                f"X[{name!r}].replace({text}, np.nan) makes gaps of them",
+                f"X[{name!r}].replace({text}, np.nan) makes gaps of them; in a file, empty cells",
             )
     return None
 
@@ -452,5 +454,5 @@ def _tells_alone(name: str, kind: str, known: Array, mine: Array, labels: Array)
         name,
         "alone",
         f"decides {100 * right / labels.size:.1f} % of the rows by itself",
-        f"is it known before the answer is? If not, leave it out: forbid=[{name!r}]",
+        f"is it known before the answer is? If not: forbid=[{name!r}], --forbid {name}",
     )
