@@ -25,10 +25,11 @@ from ..text import (
     odds_in_words,
     rate_in_words,
     value_in_words,
+    yes_or_no,
 )
 from .content import ReportOptions, calibration_lines, detection_lines, report_content
 from .explorer import sources_of
-from .sections import classes_of, decided_in_words, heat_maps, speaking, yes_or_no
+from .sections import classes_of, decided_in_words, heat_maps, speaking
 
 if TYPE_CHECKING:
     import jinja2
