@@ -128,8 +128,7 @@ def shape_of(
     drawn = [_picture(whole, each, (k, None), row, small=True) for k in sorted(often)]
     left = f"{many(n - len(often), 'more class', 'more classes')}: plot(target=...)"
     more = f"<small>{left}</small>" if n > len(often) else ""
-    style = "display:flex;flex-wrap:wrap;gap:4px 14px"
-    return Shape(f'<div class="shapes" style="{style}">{"".join(drawn)}{more}</div>')
+    return Shape(f'<div class="shapes">{" ".join(drawn)}{more}</div>')
 
 
 class _Sides(NamedTuple):
@@ -195,14 +194,13 @@ def _picture(
     if at is not None and at < len(said.nat):
         label += f" This row: {said.words(at)}."
     width = _WIDTHS[small]
-    style = f"width:100%;max-width:{width * (1.25 if small else 1):g}px;height:auto;"
-    style += "flex:1 1 200px" if small else "display:block"
     return _tag(
         "svg",
         body,
         **{"xmlns": "http://www.w3.org/2000/svg", "class": "shape", "role": "img"},
         viewBox=f"0 0 {width} {_n(height)}",
-        style=style,
+        width=width,
+        height=height,
         fill=_INK,
         font_size=11,
         font_family="system-ui,sans-serif",
@@ -278,7 +276,7 @@ def ahead_of(terms: Floats, class_count: Sequence[float]) -> Floats:
 # -- Axes, and how they are written ----------------------------------------------------------------
 
 # Width of a picture; room for factors at its left; height of its field.
-_WIDTHS, _LEFT, _FIELDS = {False: 400, True: 240}, 46, {False: 120, True: 84}
+_WIDTHS, _LEFT, _FIELDS = {False: 400, True: 250}, 52, {False: 120, True: 84}
 
 # Height of the strip of rows, and how far it is from the field.
 _STRIP, _GAP = 30, 7
@@ -315,13 +313,13 @@ def _titled(body: str, name: str, says: str) -> str:
 def _rows(tone: str, **given: Foreign) -> str:
     """Rows of a class; of all others together, faint."""
     faint = {"fill_opacity": ".35"} if tone == _INK else {}
-    return _tag("path", **{"class": "rows"}, fill=tone, **faint, **given)
+    return _tag("path", **{"class": "seen"}, fill=tone, **faint, **given)
 
 
 def _dot(x: float, y: float) -> str:
     """The row in question."""
     paper = "var(--paper,Canvas)"
-    return _tag("circle", **{"class": "row"}, cx=x, cy=y, r=5, stroke=paper, stroke_width="1.5")
+    return _tag("circle", **{"class": "here"}, cx=x, cy=y, r=5, stroke=paper, stroke_width="1.5")
 
 
 def _legend(sides: _Sides, signs: str) -> str:
@@ -384,14 +382,19 @@ class _Axis:
             first = math.ceil(low / step)
             marks = [(first + i) * step for i in range(7)]
         marks = [x for x in marks if low <= x <= high]
-        return [(x, f"{v:.7g}") for x, v in zip(self(marks).tolist(), marks, strict=True)]
+        return [(x, _words(v)) for x, v in zip(self(marks).tolist(), marks, strict=True)]
+
+
+def _words(value: float) -> str:
+    """A number along an axis."""
+    return f"{value:,.7g}".replace(",", "\u202f") if abs(value) >= 1e4 else f"{value:.7g}"
 
 
 def _apart(marks: Iterable[tuple[float, str]], low: float, high: float) -> list[tuple[float, str]]:
     """Words side by side that do not touch; the first come first."""
     kept: list[tuple[float, float, float, str]] = []
     for x, word in marks:
-        half = 3.1 * len(word) + 3
+        half = 3.3 * len(word) + 4
         at = min(max(x, low + half), high - half)
         if all(at + half <= a or at - half >= b for a, b, *_ in kept):
             kept.append((at - half, at + half, at, word))
@@ -434,6 +437,7 @@ class _Field:
         self.end = math.log(_limit(said))
         self.base = self.top + self.height + _GAP + _STRIP
         self.most = float(said.counts[-1].sum()) if slot else 0.0  # rows of the highest bar
+        self.share = 1.0  # rows of a wide bar by those of a narrow one that is as high
         wide, half, middle = self.width - _LEFT, self.height / 2, self.top + self.height / 2
         field = {"x": _LEFT, "width": wide, "height": half, "fill_opacity": ".06"}
         tones = zip((self.top, middle), sides.tones, strict=True)
@@ -450,7 +454,7 @@ class _Field:
         share = np.clip(np.nan_to_num(np.array(nat, np.float64)), -self.end, self.end) / self.end
         return np.array(self.top + self.height / 2 * (1 - share))
 
-    def line(self, x: Floats, said: _Said, at: Ints, name: str = "says") -> None:
+    def line(self, x: Floats, said: _Said, at: Ints, name: str = "said") -> None:
         """What is said by codes, and between what it lies."""
         y, low, high = (self.y(part[at]) for part in said[:3])
         if not np.isnan(said.low[at]).any():
@@ -477,8 +481,8 @@ class _Field:
 
     def missing(self, said: _Said) -> None:
         """What a missing value says, and its rows."""
-        x, rest = np.array([self.right + 12, self.width - 4.0]), len(self.parts)
-        self.strip(x, said.counts[-1:])
+        x, rest = np.array([self.right + 12, self.width - 4]), len(self.parts)
+        self.strip(x, said.counts[-1:] * self.share)
         self.line(x, said, np.array([-1, -1]), "gone")
         self.parts.append(_text(float(x.mean()), self.base + 13, "missing"))
         parts = "".join(self.parts[rest:])
@@ -561,7 +565,8 @@ def _curve(field: _Field, spec: ColumnSpec, said: _Said, axis: _Axis, starts: In
     edges = np.linspace(axis.left, axis.right, bins + 1)
     counts = np.zeros((bins, said.counts.shape[1]))
     np.add.at(counts, np.searchsorted(edges[1:-1], x[1:-1], side="right"), said.counts[:-1])
-    field.most = max(field.most, float(counts.sum(1).max()))
+    field.share = float(edges[1] - edges[0]) / (field.width - 16 - field.right)
+    field.most = max(field.most * field.share, float(counts.sum(1).max()))
     field.strip(edges, counts)
     field.line(x, said, np.array([0, *range(n), n - 1]))
     field.named(axis.named())
@@ -605,9 +610,10 @@ def _bars(
     words = [yes_or_no(v) if yes else value_in_words(v) for v in each.values]
     weight = np.abs(np.nan_to_num(said.nat[:n])) * np.sqrt(rows[:n] + 1e-9)
     known = np.flatnonzero((rows[:n] > 0) | yes)
-    kept = known[np.argsort(-weight[known], kind="stable")][:_MOST_LEVELS]
+    most_shown = _MOST_LEVELS // (1 + sides.small)
+    kept = known[np.argsort(-weight[known], kind="stable")][:most_shown]
     if at is not None and at < n and at not in kept:
-        kept = np.append(kept[: _MOST_LEVELS - 1], at)
+        kept = np.append(kept[: most_shown - 1], at)
     kept = kept[np.argsort(-said.nat[kept], kind="stable")]
     best = _best(_Said(*(part[kept] for part in said)), [words[i] for i in kept])
     shown = [*zip(kept.tolist(), short_names([words[i] for i in kept], 15), strict=True)]
@@ -625,7 +631,7 @@ def _bars(
         told = np.clip(np.nan_to_num([said.nat[i], said.low[i], said.high[i]]), -end, end)
         x, low, high = (middle + told / end * half).tolist()
         tone = sides.tones[int(said.nat[i] < 0)]
-        bar = {"class": "says", "fill": tone, "fill_opacity": ".4" if tone == _INK else "1"}
+        bar = {"class": "said", "fill": tone, "fill_opacity": ".4" if tone == _INK else "1"}
         line = _text(left - 6, y + 13, word, "end", font_weight=700 if i == at else 400)
         line += _tag("rect", **bar, x=min(x, middle), y=y + 3, width=abs(x - middle), height=13)
         if not math.isnan(said.low[i]):
@@ -656,26 +662,27 @@ def _map(
     assert each.coded.groups is not None
     n, m = (int(part[-1]) for part in each.coded.groups)
     width, left = _WIDTHS[sides.small], _NAMES[sides.small]
-    wide, high, top = (width - left - 4) / m, min(max(150 / n, 12), 24), 31
+    wide, high, top = int((width - left - 4) / m), round(min(max(150 / n, 13), 24)), 31
     bottom = top + high * n
     x, y = left + wide * (np.arange(n * m) % m), top + high * (np.arange(n * m) // m)
     share = np.clip(np.nan_to_num(said.nat[:-1]) / math.log(_limit(said)), -1, 1)
     depth = (np.ceil(np.abs(share) * _DEPTHS) * np.where(share < 0, -1, 1)).astype(int)
     pale = said.counts[:-1].sum(1) < FEW_ROWS
     parts = [_legend(sides, "\u25a0\u25a0")]
-    back = f"h{_n(wide - 1)}v{_n(high - 1)}h{_n(1 - wide)}z"
     for deep, few in sorted({*zip(depth.tolist(), pale.tolist(), strict=True)}):
         mine = np.flatnonzero((depth == deep) & (pale == few)).tolist()
-        d = "".join(f"M{_n(x[c])} {_n(y[c])}{back}" for c in mine)
-        opacity = f"{_DEEP * abs(deep) / _DEPTHS * (0.3 if few else 1):.2f}"
-        look = {"class": "cells", "fill": sides.tones[int(deep < 0)], "fill_opacity": opacity}
-        parts.append(_tag("path", **look, d=d))
+        d = "".join(f"M{_n(x[c])} {_n(y[c] + high / 2)}h{wide - 1}" for c in mine)
+        tone = sides.tones[int(deep < 0)]
+        faint = (0.3 if few else 1) * (0.6 if tone == _INK else 1)
+        opacity = f"{_DEEP * abs(deep) / _DEPTHS * faint:.2f}"
+        look = {"class": "cells", "stroke": tone, "d": d}
+        parts.append(_tag("path", **look, stroke_opacity=opacity, stroke_width=high - 1))
     if wide >= 42 and n * m <= 40:
         for c in range(n * m):
             word = factor_in_words(float(said.nat[c]))
             parts.append(_text(x[c] + wide / 2, y[c] + high / 2 + 3.5, word))
     if at is not None and at < n * m:
-        parts.append(_dot(x[at] + wide / 2, y[at] + high / 2))
+        parts.append(_dot(x[at] + min(wide / 2, 10), y[at] + high / 2))
     down, across = (_groups(each, side) for side in (0, 1))
     for i, (place, word) in enumerate(down):
         if i % math.ceil(12 / high) == 0:
