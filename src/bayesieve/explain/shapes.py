@@ -167,7 +167,8 @@ def _picture(
     small: bool = False,
 ) -> str:
     k, other = pair
-    names = short_names(whole.classes if whole.label is None else _label(whole.label), 20)
+    classes = whole.classes if whole.label is None else [f"not {whole.label}", whole.label]
+    names, spoken = short_names(classes, 20), short_names(classes, 60)
     rest = [o for o in range(len(names)) if o != k]
     sides = _Sides(
         (names[k], "others" if other is None else names[other]),
@@ -188,8 +189,9 @@ def _picture(
         body, height, best = _bars(each, said, sides, at)
     else:
         body, height, best = _density(each, said, sides, mark)
-    both = zip(sides.names, best, strict=True)
-    label = f"{each.feature}: {names[k]} rather than {sides.names[1]}. "
+    told = spoken[k], "others" if other is None else spoken[other]
+    both = zip(told, best, strict=True)
+    label = f"{each.feature}: {told[0]} rather than {told[1]}. "
     label += " ".join(f"Most for {name}: {what}." for name, what in both if what)
     if at is not None and at < len(said.nat):
         label += f" This row: {said.words(at)}."
@@ -206,10 +208,6 @@ def _picture(
         font_family="system-ui,sans-serif",
         aria_label=escape(label),
     )
-
-
-def _label(label: str) -> list[str]:
-    return [f"not {label}", label]
 
 
 def _values(row: Mapping[str, Foreign], each: "FeatureEvidence") -> list[Foreign]:
