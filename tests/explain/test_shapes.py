@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 import xml.etree.ElementTree as ET
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from bayesieve import (
     explain_model,
 )
 from bayesieve.explain.report import make_report
-from bayesieve.explain.shapes import _TONES, ahead_of
+from bayesieve.explain.shapes import _DEEP, _TONES, ahead_of
 
 HOSTILE = "<script>alert('x')</script> \"&"
 
@@ -195,7 +196,8 @@ def test_the_strip_counts_rows_by_class():
     counts = np.array(each.counts)
     root = read(whole.plot("visits"))
     both, own = strip_of(root)
-    assert both[0].startswith("var(--c0,") and own[0].startswith("var(--c1,")
+    assert both[0].startswith("var(--c0,")
+    assert own[0].startswith("var(--c1,")
     top = max(height for _, _, height in both[1])
     unit = top / counts.sum(1).max()
     (line,) = of_class(root, "said")
@@ -222,7 +224,7 @@ def test_a_histogram_has_all_rows():
 
 
 def test_levels_are_sorted_by_what_they_say(fitted):
-    model, X, y = fitted
+    model, X, _ = fitted
     whole = explain_model(model)
     if "kind" not in [each.feature for each in whole.features]:
         pytest.skip("the model does not look at it")
@@ -366,11 +368,12 @@ def test_words_say_what_is_seen():
     whole = explain_model(NaiveBayes().fit(X[["flag"]], y))
     cells = whole.cells().to_frame("pandas")
     label = read(whole.plot("flag")).get("aria-label")
+    words = ["no", "yes"]
     most, least = cells["times as likely"].idxmax(), cells["times as likely"].idxmin()
     assert (
-        f"Most for yes: {'no yes'.split()[most]}, x {cells['times as likely'][most]:.1f}" in label
+        f"Most for yes: {words[most]}, x {cells['times as likely'][most]:.1f}" in label
     )
-    assert f"Most for no: {'no yes'.split()[least]}, / " in label
+    assert f"Most for no: {words[least]}, / " in label
     shape = whole.plot("flag")
     assert repr(shape).startswith("<shape: flag: yes rather than no. Most for yes")
     assert shape._repr_html_() == str(shape)
@@ -493,3 +496,16 @@ def test_columns_without_rows_or_range_are_drawn():
         assert "nan" not in body.lower().replace("currentcolor", "")
     huge = pd.DataFrame({"x": np.array([-1e308, 0.0, 1e308] * 20)})
     assert "<svg" in explain_model(NaiveBayes().fit(huge, y)).plot("x")
+
+
+def test_words_on_cells_can_be_read():
+    """In both schemes of a report, and on the paper of a notebook."""
+    css = files("bayesieve.explain.report").joinpath("assets/colours.css").read_text()
+    for part in css.split("@media"):
+        known = dict(re.findall(r"--(\w+): #(\w{6});", part))
+        ink, paper = light(known["ink"]), known["paper"]
+        for k in range(8):
+            pairs = zip(bytes.fromhex(known[f"c{k}"]), bytes.fromhex(paper), strict=True)
+            under = light("".join(f"{round(_DEEP * a + (1 - _DEEP) * b):02x}" for a, b in pairs))
+            dark, bright = sorted((ink, under))
+            assert (bright + 0.05) / (dark + 0.05) >= 4.5, (k, paper)

@@ -35,6 +35,9 @@ _MOST_CLASSES, _MOST_LEVELS, _MOST_STEPS, _DEPTHS = 6, 12, 12, 8
 # Ends of the axis of factors, and what is written along it.
 _LADDER = {10: (2, 5, 10), 100: (3, 10, 100), 1000: (10, 100, 1000), 10_000: (10, 100, 10_000)}
 
+# Evidence beyond which, in nat, it makes no difference.
+_FAR = 40.0
+
 # How far a line may lie from its points, and the deepest colour behind a word.
 _OFF, _DEEP = 0.35, 0.48
 
@@ -224,13 +227,13 @@ def _said(whole: "ModelExplanation", each: "FeatureEvidence", k: int, other: int
     if coded is None:
         nothing = np.empty((0, 2))
         if other is None:
-            nat: Floats = ahead_of(np.array(each.terms), whole.class_count)[:, k]
-            low = high = np.full(nat.shape, math.nan)
-            return _Said(nat / t, low, high, nothing)
+            nat = ahead_of(np.array(each.terms), whole.class_count)[:, k]
+            unknown = np.full(nat.shape, math.nan)
+            return _Said(nat / t, unknown, unknown, nothing)
         nat = np.array(each.ratios(k, other), np.float64)
-        ends = [pair or (math.nan, math.nan) for pair in each.intervals(k, other)]
-        within = np.array(ends).reshape(-1, 2) / t
-        return _Said(nat / t, within[:, 0], within[:, 1], nothing)
+        ends = [within or (math.nan, math.nan) for within in each.intervals(k, other)]
+        both = np.array(ends, np.float64).reshape(-1, 2) / t
+        return _Said(nat / t, both[:, 0], both[:, 1], nothing)
     low = high = np.full(len(coded.table), math.nan)
     if other is None:
         rest = [o for o in range(len(whole.classes)) if o != k]
@@ -606,7 +609,7 @@ def _bars(
     """A column of levels: a bar each, those first that say most for the class."""
     n, yes, rows = len(each.values), each.model == "bernoulli", said.counts.sum(1)
     words = [yes_or_no(v) if yes else value_in_words(v) for v in each.values]
-    weight = np.abs(np.nan_to_num(said.nat[:n])) * np.sqrt(rows[:n] + 1e-9)
+    weight = np.minimum(np.abs(np.nan_to_num(said.nat[:n])), _FAR) * np.sqrt(rows[:n] + 1e-9)
     known = np.flatnonzero((rows[:n] > 0) | yes)
     most_shown = _MOST_LEVELS // (1 + sides.small)
     kept = known[np.argsort(-weight[known], kind="stable")][:most_shown]
