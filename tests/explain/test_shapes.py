@@ -370,9 +370,7 @@ def test_words_say_what_is_seen():
     label = read(whole.plot("flag")).get("aria-label")
     words = ["no", "yes"]
     most, least = cells["times as likely"].idxmax(), cells["times as likely"].idxmin()
-    assert (
-        f"Most for yes: {words[most]}, x {cells['times as likely'][most]:.1f}" in label
-    )
+    assert f"Most for yes: {words[most]}, x {cells['times as likely'][most]:.1f}" in label
     assert f"Most for no: {words[least]}, / " in label
     shape = whole.plot("flag")
     assert repr(shape).startswith("<shape: flag: yes rather than no. Most for yes")

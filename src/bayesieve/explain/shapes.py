@@ -277,7 +277,7 @@ def ahead_of(terms: Floats, class_count: Sequence[float]) -> Floats:
 # -- Axes, and how they are written ----------------------------------------------------------------
 
 # Width of a picture; room for factors at its left; height of its field.
-_WIDTHS, _LEFT, _FIELDS = {False: 400, True: 250}, 52, {False: 120, True: 84}
+_WIDTHS, _LEFT, _FIELDS = {False: 400, True: 250}, 56, {False: 120, True: 84}
 
 # Height of the strip of rows, and how far it is from the field.
 _STRIP, _GAP = 30, 7
