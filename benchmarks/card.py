@@ -187,7 +187,9 @@ def main():
                 )
                 some = np.flatnonzero(model.support_).tolist()
                 many = max(18, len(some))
-                grid = WeightedNaiveBayes(max_terms=many, pairs=False, keep=list(range(len(some))))
+                grid = WeightedNaiveBayes(
+                    max_terms=many, pairs=False, keep=list(range(len(some)))
+                )
                 grid.fit(A.iloc[:, some], a)
                 exact = exact_cuts(A, a, 25)
                 cuts += digits_of(model)

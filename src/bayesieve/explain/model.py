@@ -24,7 +24,7 @@ from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..models.log_ratios import WEIGHT_STEPS, column_support, pair_support
 from ..models.registry import is_category
 from ..rankings.families import count_others
-from .shapes import Coded, Shape, shape_of
+from .shapes import Coded, TermShape, shape_of
 from .text import (
     Said,
     factor_in_words,
@@ -307,8 +307,8 @@ class ModelExplanation(Result):
         against: Value | None = None,
         *,
         row: Mapping[str, Foreign] | None = None,
-    ) -> Shape:
-        """What a feature says over its values, as a picture: see `Shape`.
+    ) -> TermShape:
+        """What a feature says over its values, as a picture: see `TermShape`.
 
         Parameters
         ----------
@@ -1057,7 +1057,7 @@ class Term(Mapping[str, Foreign], Result):
         *,
         label: str | None = None,
         row: Foreign = None,
-    ) -> Shape:
+    ) -> TermShape:
         """What it says over its values, as a picture: see `ModelExplanation.plot`.
 
         Parameters

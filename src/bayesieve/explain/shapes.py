@@ -23,6 +23,9 @@ from .text import factor_in_words, many, short_cut, short_names, value_in_words,
 if TYPE_CHECKING:
     from .model import FeatureEvidence, ModelExplanation
 
+# What a file of its own says it is.
+_SPACE = "http://www.w3.org/2000/svg"
+
 # Words, lines, and what is not a class of its own.
 _INK = "currentColor"
 
@@ -78,7 +81,7 @@ class Coded(NamedTuple):
         return int(cells(self.groups, first, second)[0])
 
 
-class Shape(str):
+class TermShape(str):
     """A picture as text: a notebook shows it, and `save` writes it as SVG.
 
     Examples
@@ -87,7 +90,7 @@ class Shape(str):
     >>> from bayesieve import NaiveBayes, explain_model
     >>> X, y = np.array([[1], [1], [0], [0]] * 5), np.array(["a", "a", "b", "b"] * 5)
     >>> explain_model(NaiveBayes().fit(X, y)).plot("x0")
-    <shape: x0: b rather than a. Most for b: no, x 11 (3.5 to 140; 10 rows). Most for a: ye...>
+    <shape: x0: b rather than a. Most for b: no, x 11 (3.5 to 140; 10 rows). Most for a: y...>
     """
 
     __slots__ = ()
@@ -107,7 +110,7 @@ class Shape(str):
         path : path
             Of the file.
         """
-        write_text(path, str(self))
+        write_text(path, self.replace("<svg ", f'<svg xmlns="{_SPACE}" '))
 
 
 def shape_of(
@@ -115,7 +118,7 @@ def shape_of(
     each: "FeatureEvidence",
     pair: tuple[int, int | None] | None = None,
     row: Mapping[str, Foreign] | None = None,
-) -> Shape:
+) -> TermShape:
     """The picture of a term; of several classes one each against all others together.
 
     Parameters
@@ -126,12 +129,12 @@ def shape_of(
     """
     n = len(whole.classes)
     if pair is not None or n < 3:
-        return Shape("" if n < 2 else _picture(whole, each, pair or (1, 0), row))
+        return TermShape("" if n < 2 else _picture(whole, each, pair or (1, 0), row))
     often = sorted(range(n), key=lambda k: -each.importance[k])[:_MOST_CLASSES]
     drawn = [_picture(whole, each, (k, None), row, small=True) for k in sorted(often)]
     left = f"{many(n - len(often), 'more class', 'more classes')}: plot(target=...)"
     more = f"<small>{left}</small>" if n > len(often) else ""
-    return Shape(f'<div class="shapes">{" ".join(drawn)}{more}</div>')
+    return TermShape(f'<div class="shapes">{" ".join(drawn)}{more}</div>')
 
 
 class _Sides(NamedTuple):
@@ -202,7 +205,7 @@ def _picture(
     return _tag(
         "svg",
         body,
-        **{"xmlns": "http://www.w3.org/2000/svg", "class": "shape", "role": "img"},
+        **{"class": "shape", "role": "img"},
         viewBox=f"0 0 {width} {_n(height)}",
         width=width,
         height=height,
@@ -259,7 +262,7 @@ def ahead_of(terms: Floats, class_count: Sequence[float]) -> Floats:
     >>> import numpy as np
     >>> from bayesieve.explain.shapes import ahead_of
     >>> np.exp(ahead_of(np.log([[0.6, 0.2, 0.4]]), [10, 5, 5])).round(3)
-    array([[2.   , 0.4  , 0.75 ]])
+    array([[2.   , 0.375, 0.857]])
     """
     found = np.zeros(terms.shape)
     count = np.array(class_count, float)
