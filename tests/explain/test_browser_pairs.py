@@ -87,6 +87,7 @@ def test_pairs_are_heat_maps_that_follow_the_nomogram(open_page):
     page.select_option('[data-scale="0"][data-class="target"]', index=2)
     page.select_option('[data-scale="0"][data-class="against"]', index=1)
     check_heat(page, model, 2, 1)
+    page.click('[data-pairs="0"] summary')
     told = [page.inner_text(f'[data-name="{which}"]') for which in ("target", "against")]
     assert told == [whole.classes[2], whole.classes[1]]
 

@@ -77,6 +77,7 @@ def shown():
         explain(selector, X.iloc[:1])[0],
         explain_model(selector),
         selector.path_,
+        *selector.terms_,
         relevance_matrix(X, y),
         ruled.decision_,
         drift(selector, X),

@@ -359,7 +359,8 @@ def test_pages_of_terms_need_no_script_and_no_colours():
     terms = model.fit(X.rename(columns={"age": "<b>age</b>"}), y).terms_
     page = terms.to_html()
     assert page == terms._repr_html_()
-    assert page.count("<details>") == len(terms)
+    assert page.count("<details>") == 2 * len(terms)  # a term, and its values within
+    assert page.count('class="shape"') == len(terms)
     assert "<b>age" not in page
     assert "&lt;b&gt;age" in page
     assert "script" not in page

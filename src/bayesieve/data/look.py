@@ -84,7 +84,7 @@ class ColumnLook(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Look(Result):
+class TableLook(Result):
     """What a table holds.
 
     Attributes
@@ -137,7 +137,7 @@ class Look(Result):
         return "\n".join([*parts, "", text_table(self.to_columns())])
 
 
-def look(X: object, y: ArrayLike | None = None) -> Look:
+def look(X: object, y: ArrayLike | None = None) -> TableLook:
     """Look at a table before anything is learnt from it: kinds, gaps, and what looks odd.
 
     Named are dates, cells that are no numbers among numbers, zeros and nines that stand for gaps,
@@ -153,7 +153,7 @@ def look(X: object, y: ArrayLike | None = None) -> Look:
 
     Returns
     -------
-    look : Look
+    look : TableLook
         ``odd`` is the list; ``to_text()`` says it, ``to_frame()`` has a row a column.
 
     Examples
@@ -189,7 +189,7 @@ def look(X: object, y: ArrayLike | None = None) -> Look:
         column, mine = look_at(name, values, is_date, some, labels)
         columns.append(column)
         odd += mine
-    return Look(n_rows, tuple(columns), tuple(odd), classes)
+    return TableLook(n_rows, tuple(columns), tuple(odd), classes)
 
 
 def look_at(

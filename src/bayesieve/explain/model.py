@@ -24,6 +24,7 @@ from ..models.gaussian import Bells, Mixtures, Moments, deviations
 from ..models.log_ratios import WEIGHT_STEPS, column_support, pair_support
 from ..models.registry import is_category
 from ..rankings.families import count_others
+from .shapes import Coded, TermShape, shape_of
 from .text import (
     Said,
     factor_in_words,
@@ -31,6 +32,7 @@ from .text import (
     factors_in_columns,
     odds_in_words,
     rate_in_words,
+    short_cut,
     value_in_words,
 )
 
@@ -45,9 +47,6 @@ _ALIKE = 0.1
 
 # Letters of a value beyond which the columns behind it stand no longer below each other.
 _WIDEST = 40
-
-# Share of the way between two medians by which a cut may be off where people read it.
-_OFF = 0.05
 
 # Columns of the table of terms that are numbers; heads of what is said of each value.
 _NUMBERS = "share", "rows"
@@ -124,6 +123,7 @@ class FeatureEvidence:
     beside: list[list[float]] | None = None
     rows: list[list[float]] | None = None
     support: Support | None = field(default=None, repr=False, compare=False)
+    coded: Coded | None = field(default=None, repr=False, compare=False)
 
     def ratios(self, k: int, other: int) -> list[float]:
         """Log-ratio of each value between two classes."""
@@ -299,6 +299,36 @@ class ModelExplanation(Result):
                 found.append((each.feature, value, *both, low, high, rows))
         columns = [list(column) for column in zip(*found, strict=True)] or [[]] * 7
         return CellEvidence(self.classes[k], self.classes[other], *columns)
+
+    def plot(
+        self,
+        feature: str,
+        target: Value | None = None,
+        against: Value | None = None,
+        *,
+        row: Mapping[str, Foreign] | None = None,
+    ) -> TermShape:
+        """What a feature says over its values, as a picture: see `TermShape`.
+
+        Parameters
+        ----------
+        feature : str
+            Its name; of a pair, both, as "age x dose".
+        target, against : classes, optional
+            A class, and the one against it: all others together by default.  Of several classes,
+            one small picture each by default.
+        row : mapping, optional
+            The value of each column (a row of a data frame, say), marked with a dot.
+        """
+        names = [each.feature for each in self.features]
+        if feature not in names:
+            raise ValueError(f"feature must be one of {names[:20]}; got {feature!r}.")
+        pair = None
+        if target is not None or against is not None or len(self.classes) == 2:
+            several = against is None and len(self.classes) > 2
+            found = self._pair(target, against)
+            pair = found[0], None if several else found[1]
+        return shape_of(self, self.features[names.index(feature)], pair, row)
 
     def said(self, each: FeatureEvidence, k: int, other: int) -> list[Said]:
         """What every value of a feature says of two classes: log-ratio, rows, and interval.
@@ -519,8 +549,12 @@ def _feature(problem: FittedProblem, j: int) -> FeatureEvidence:
 def _supported(problem: FittedProblem, j: int) -> FeatureEvidence:
     """Evidence of one column, and the rows behind it; of joined codes, the mean over their rows."""
     each, table, spec = _feature(problem, j), problem.tables[j], problem.specs[j]
+    if table is not None:
+        counts = problem.summary.statistics[j][0]
+        whole = column_support(problem, j, np.arange(spec.n_codes))
+        each = replace(each, coded=Coded((spec,), table, problem.scale, counts, whole))
     values = np.array(each.values) if table is None else np.arange(spec.n_codes)
-    found = column_support(problem, j, values)
+    found = column_support(problem, j, values) if each.coded is None else each.coded.support
     if found is None:
         return each
     if table is not None:
@@ -767,22 +801,9 @@ def _words(spec: ColumnSpec, starts: Ints) -> list[str]:
     """Each run as people say it: up to 4.2, from 4.2 to 5.1, above 5.1."""
     if starts.size < 2 or spec.cuts is None or spec.levels is None:
         return ["any number"] * starts.size
-    cuts = [
-        _short_cut(float(spec.cuts[at - 1]), *spec.levels[at - 1 : at + 1]) for at in starts[1:]
-    ]
+    cuts = [short_cut(float(spec.cuts[at - 1]), *spec.levels[at - 1 : at + 1]) for at in starts[1:]]
     inner = [f"{a} to {b}" for a, b in pairwise(cuts)]
     return [f"<= {cuts[0]}", *inner, f"above {cuts[-1]}"]
-
-
-def _short_cut(cut: float, below: float, above: float) -> str:
-    """A cut in as few digits as keep it where it is, between two medians."""
-    room = _OFF * min(cut / 2 - below / 2, above / 2 - cut / 2)
-    for digits in range(1, 17):
-        near = float(f"{cut:.{digits}g}")
-        if abs(near / 2 - cut / 2) <= room:
-            plain = f"{near:.15g}"  # no exponent where digits will do
-            return plain if float(plain) == near else repr(near)
-    return repr(cut)
 
 
 def _chances(terms: Floats, rows: Floats, weight: Floats) -> Floats:
@@ -838,7 +859,10 @@ def _pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
     """One pair of columns: what each cell says, and the rows in it."""
     n_classes = len(problem.classes)
     terms = problem.scale.release(pair.said.reshape(-1, n_classes))
+    said = np.pad(pair.said.reshape(-1, n_classes), ((0, 1), (0, 0)))
+    behind = pair_support(problem, pair)
     counts = pair.counts.reshape(-1, n_classes)
+    seen = np.pad(counts, ((0, 1), (0, 0)))
     specs = [problem.specs[j] for j in pair.columns]
     shown = [_group_names(spec, part) for spec, part in zip(specs, pair.groups, strict=True)]
     missing = np.maximum(problem.summary.class_count - counts.sum(0), 0.0)
@@ -857,7 +881,10 @@ def _pair_evidence(problem: FittedProblem, pair: PairTerms) -> FeatureEvidence:
             "weights": (pair.weights / WEIGHT_STEPS).tolist(),
         },
         rows=counts.tolist(),
-        support=pair_support(problem, pair),
+        support=behind,
+        coded=Coded(
+            tuple(specs), said, problem.scale, seen, behind.with_silent_code(), pair.groups
+        ),
     )
 
 
@@ -1020,14 +1047,43 @@ class Term(Mapping[str, Foreign], Result):
         label : str, optional
             With labels: which one; the first of the term by default.
         """
+        each, at = self._of(label)
+        return replace(each, features=[each.features[at]]).cells(target, against)
+
+    def plot(
+        self,
+        target: Value | None = None,
+        against: Value | None = None,
+        *,
+        label: str | None = None,
+        row: Foreign = None,
+    ) -> TermShape:
+        """What it says over its values, as a picture: see `ModelExplanation.plot`.
+
+        Parameters
+        ----------
+        target, against, label : optional
+            As in `cells`; of several classes, one small picture each by default.
+        row : optional
+            Marked with a dot: a mapping (a row of a data frame, say), or the values of all columns.
+        """
+        each, at = self._of(label)
+        feature = each.features[at]
+        if row is not None and not hasattr(row, "keys"):
+            names = feature.source.get("names", [feature.feature])
+            values = np.ravel(np.array(row, object)).tolist()
+            row = {name: values[j] for name, j in zip(names, self.columns, strict=True)}
+        return replace(each, features=[feature]).plot(feature.feature, target, against, row=row)
+
+    def _of(self, label: str | None) -> tuple[ModelExplanation, int]:
+        """What is said of a label, or of the classes; and where the term stands in it."""
         known = {each.label: (each, at) for each, at in self._said}
         if not known:
             raise ValueError("votes have no log-ratios, and so no cells of evidence.")
         name = next(iter(known)) if label is None else label
         if name not in known:
             raise ValueError(f"label must be one of {[*known]}; got {label!r}.")
-        each, at = known[name]
-        return replace(each, features=[each.features[at]]).cells(target, against)
+        return known[name]
 
     def _told(self, *classes: Value | None) -> Iterator[tuple[str, list[str], list[Said]]]:
         """Of each label: which classes are compared, values in words, and what they say in nat."""
@@ -1092,10 +1148,12 @@ class Term(Mapping[str, Foreign], Result):
 
     def _repr_html_(self) -> str:
         found = f"<details open><summary>{escape(self.caption())}</summary>"
-        for head, values, said in self._told():
+        for each, (head, values, said) in zip(self._said, self._told(), strict=True):
+            found += self.plot(label=each[0].label)
             words = zip(*(factor_parts(*each) for each in said), strict=True)
             shown = dict(zip(_HEADS, map(list, words), strict=False))
-            found += html_table({"value": values, **shown}, head, self._html_rows, _HEADS)
+            table = html_table({"value": values, **shown}, head, self._html_rows, _HEADS)
+            found += f"<details><summary>its values</summary>{table}</details>"
         return f"{found}</details>"
 
 
@@ -1177,7 +1235,7 @@ class ModelTerms(list[Term], Result):
         return "\n\n".join([self.caption(), *(each.to_text() for each in self)])
 
     def _repr_html_(self) -> str:
-        """A line each, and all values of a term below it when it is opened."""
+        """A line each; its picture and its values, when a term is opened."""
         found = html_table(self._lines(), self.caption(), self._html_rows, _NUMBERS)
         for each in self[: self._html_rows]:
             if each.spoken.fitted is not None:

@@ -248,6 +248,42 @@ def value_in_words(value: Value | None) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
+def yes_or_no(value: Value) -> str:
+    """A value of a binary column.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import yes_or_no
+    >>> yes_or_no(1.0), yes_or_no(0.0), yes_or_no("b")
+    ('yes', 'no', 'b')
+    """
+    if isinstance(value, str):
+        return value
+    return "yes" if value == 1 else "no" if value == 0 else f"{value:g}"
+
+
+# Share of the way between two medians by which a cut may be off where people read it.
+_OFF = 0.05
+
+
+def short_cut(cut: float, below: float, above: float) -> str:
+    """A cut in as few digits as keep it where it is, between two medians.
+
+    Examples
+    --------
+    >>> from bayesieve.explain.text import short_cut
+    >>> short_cut(14.973, 13.9, 16.1)
+    '15'
+    """
+    room = _OFF * min(cut / 2 - below / 2, above / 2 - cut / 2)
+    for digits in range(1, 17):
+        near = float(f"{cut:.{digits}g}")
+        if abs(near / 2 - cut / 2) <= room:
+            plain = f"{near:.15g}"  # no exponent where digits will do
+            return plain if float(plain) == near else repr(near)
+    return repr(cut)
+
+
 def nth(place: int) -> str:
     """A place in an order.
 

@@ -30,6 +30,7 @@ from ...models.fitted import FittedBayes
 from ..card import lines_html
 from ..model import explain_model
 from ..portable import portable
+from ..shapes import shape_of
 from ..text import interval, many, rate_in_words, short_names
 from .explorer import choosing_rows, embedded_rows, in_nat
 from .sections import (
@@ -48,6 +49,9 @@ from .sections import (
 )
 
 # -- The verdict: one sentence, errors against baselines, warnings ---------------------------------
+
+#: Labels with pictures of their own.
+MOST_LABELS = 8
 
 # Rows of the rarest class below which figures say little.
 _FEW = 30
@@ -519,12 +523,17 @@ def gather(
     agreement = _stability(extras.stability, model)
     spoken = portable(fitted, by_values=True)
     summary = _summary(fitted, whole, y)
-    models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
+    told = [explain_model(model, label=label) for label in fitted.labels or (None,)]
+    models = [each.to_dict() for each in told]
     lines = fates(model, extras.left_out)
     if choosing is not None and isinstance(model, ChosenColumns):
         summary["n_validation"] = int(choosing.size)
         summary["class_weight"] = model.class_weight is not None
     stories, sentences = {name: story for name, _, story in lines}, _sentences(fitted, extras)
+    looks = [looked_at(each, around, stories, sentences) for each in models]
+    for one, terms in zip(told[:MOST_LABELS], looks, strict=False):
+        for term in terms:
+            term["shape"] = shape_of(one, one.features[term["at"]])
     decided = decided_data(model, fitted, mine, y, judged)
     facts = Facts(
         judged,
@@ -545,7 +554,7 @@ def gather(
         "title": extras.title,
         "summary": summary,
         "judgement": judge(facts),
-        "looks": [looked_at(each, around, stories, sentences) for each in models],
+        "looks": looks,
         "rules": [rule_data(problem) for problem in fitted.problems],
         "decided": decided,
         "drift": drift_data(model, X) if judged["rows"] == "given" and fitted.specs else None,

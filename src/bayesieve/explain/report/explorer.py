@@ -18,8 +18,9 @@ from ...evaluation.decide import novelty_of
 from ...indicators.transformer import Indicators
 from ...models.base import Ints
 from ...models.fitted import FittedBayes, FittedProblem
-from ..model import explain_model
+from ..model import ModelExplanation, explain_model, speaks
 from ..portable import BellTerms, Portable, PortableFeature, PortableProblem, TableTerms, portable
+from ..shapes import shape_of
 from .sections import rule_data
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MOST_ROWS = 1000
 
 _MOST_CELLS = 40_000  # a page of many features holds fewer rows
 
-_MOST_SIGNALS = 60
+_MOST_SIGNALS, _MOST_SHAPES = 60, 25
 
 _MOST_POINTS = 400  # of a signal in the page
 
@@ -196,7 +197,8 @@ def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> di
     """
     fitted = fitted_of(model)
     spoken = portable(fitted, by_values=True)
-    models = [explain_model(model, label=label).to_dict() for label in fitted.labels or (None,)]
+    whole = [explain_model(model, label=label) for label in fitted.labels or (None,)]
+    models = [each.to_dict() for each in whole]
     mine = rows_of(model, X)
     rows = embedded_rows(choosing_rows(model), fitted, spoken["features"], mine, y, extras)
     return {
@@ -205,7 +207,15 @@ def explorer_data(model: Model, X: object, y: ArrayLike, extras: "Extras") -> di
         "sources": sources_of(models),
         "rows": rows,
         "told": models,
+        "shapes": _shapes(whole[0]),
     }
+
+
+def _shapes(whole: ModelExplanation) -> list[tuple[str, str]]:
+    """Names and pictures of the terms that say most."""
+    ranked = sorted(zip(whole.shares, whole.features, strict=True), key=lambda pair: -pair[0])
+    shown = [each for _, each in ranked if speaks(each.source)][:_MOST_SHAPES]
+    return [(each.feature, shape_of(whole, each)) for each in shown]
 
 
 def sources_of(models: Sequence[Section]) -> list[list[list[object]]]:

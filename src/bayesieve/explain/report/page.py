@@ -25,10 +25,11 @@ from ..text import (
     odds_in_words,
     rate_in_words,
     value_in_words,
+    yes_or_no,
 )
-from .content import ReportOptions, calibration_lines, detection_lines, report_content
+from .content import MOST_LABELS, ReportOptions, calibration_lines, detection_lines, report_content
 from .explorer import sources_of
-from .sections import classes_of, decided_in_words, heat_maps, speaking, yes_or_no
+from .sections import classes_of, decided_in_words, heat_maps, speaking
 
 if TYPE_CHECKING:
     import jinja2
@@ -182,8 +183,8 @@ SCRIPTS = (
     "page.js",
 )
 
-#: Labels with charts of their own, and classes or labels in one chart.
-MOST_LABELS, MOST_LINES = 8, 12
+#: Classes or labels in one chart.
+MOST_LINES = 12
 
 _MISSING = "a report needs jinja2: pip install 'bayesieve[cli]'."
 

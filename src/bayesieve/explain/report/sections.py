@@ -30,7 +30,8 @@ from ...rankings.families import count_others
 from ...search.path import Path
 from ..model import speaks
 from ..portable import Portable
-from ..text import factor_in_words, few_digits, many, nth, rate_in_words
+from ..shapes import ahead_of
+from ..text import factor_in_words, few_digits, many, nth, rate_in_words, yes_or_no
 
 
 def speaking(model: Section) -> list[Section]:
@@ -133,7 +134,7 @@ def looked_at(
                 "strength": [
                     factor_in_words(nat / model["temperature"]) for nat in each["importance"]
                 ],
-                "ahead": [_ahead(terms, model) for terms in each["terms"][:_MOST_VALUES]],
+                "ahead": _ahead(each, model)[:_MOST_VALUES],
                 "shares": [min(nat / most, 1.0) for nat in each["importance"]],
                 "leaves": _leaves(worths.get(name)),
                 "substitute": _substitute(worths.get(name)),
@@ -176,7 +177,7 @@ def said_of(each: Section, model: Section) -> list[Section]:
     each : a term.
     model : whose it is.
     """
-    rows = [_ahead(terms, model) for terms in each["terms"]]
+    rows = _ahead(each, model)
     counts = [sum(line) for line in each["counts"]] if each["counts"] else [1.0] * len(rows)
     leads = [max(range(len(row)), key=lambda k: row[k]) if row else 0 for row in rows]
     ordered = _ordered(each)
@@ -205,19 +206,12 @@ def said_of(each: Section, model: Section) -> list[Section]:
     return [said for _, _, said in sorted(kept, key=lambda line: line[1])]
 
 
-def _ahead(terms: list[float], model: Section) -> list[float]:
-    """How much likelier a value is in each class than in all others together, in nat."""
-    counts, found = model["class_count"], []
-    for k, mine in enumerate(terms):
-        rest = [(counts[o], t) for o, t in enumerate(terms) if o != k]
-        total = sum(n for n, _ in rest) or 1.0
-        top = max((t for _, t in rest), default=0.0)
-        if top == -math.inf:
-            found.append(0.0 if mine == -math.inf else math.inf)
-            continue
-        mean = sum(n / total * math.exp(t - top) for n, t in rest)
-        other = top + math.log(mean) if mean > 0 else top - 700
-        found.append((mine - other) / model["temperature"])
+def _ahead(each: Section, model: Section) -> list[list[float]]:
+    """How much likelier each value is in each class than in all others together, in nat."""
+    terms = np.array(each["terms"], float).reshape(len(each["terms"]), len(model["class_count"]))
+    found: list[list[float]] = (
+        ahead_of(terms, model["class_count"]) / model["temperature"]
+    ).tolist()
     return found
 
 
@@ -236,20 +230,6 @@ def _when(each: Section, first: int, last: int) -> str:
     if each["model"] == "bernoulli":
         return yes_or_no(values[first])
     return f"{values[first]:g}" if isinstance(values[first], float) else str(values[first])
-
-
-def yes_or_no(value: Value) -> str:
-    """A value of a binary column.
-
-    Examples
-    --------
-    >>> from bayesieve.explain.report.sections import yes_or_no
-    >>> yes_or_no(1.0), yes_or_no(0.0), yes_or_no("b")
-    ('yes', 'no', 'b')
-    """
-    if isinstance(value, str):
-        return value
-    return "yes" if value == 1 else "no" if value == 0 else f"{value:g}"
 
 
 # -- How a model was found -------------------------------------------------------------------------

@@ -24,8 +24,12 @@ function nomogram(width) {
   const {features, problems} = model.portable, values = explorer?.state.problem === 0 ? explorer.state.values : null;
   if ($("for").value === $("against").value) return h("p", {class: "soft"}, "Choose two classes that differ.");
   const said = features.map((each, j) => ({...each, name: model.rows.spoken[j]?.sentence ?? each.name}));
-  return Nomogram.picture(width, said, problems[0], {target: Number($("for").value), against: Number($("against").value), values});
+  const drawn = Nomogram.picture(width, said, problems[0], {target: Number($("for").value), against: Number($("against").value), values});
+  return h("div", {}, drawn, model.shapes.map(([name, shape]) => [h("h4", {}, name), ...pictures(shape)]).flat());
 }
+
+// Nothing in a text that is parsed apart is run.
+const pictures = text => [...new DOMParser().parseFromString(text, "text/html").body.children].map(each => document.importNode(each, true));
 
 function nomogramLater() {
   if (waiting) return;

@@ -37,6 +37,9 @@ const Nomogram = (() => {
     return Math.min(up, down) <= 0.03 * span;
   }
 
+  // A column that rises and falls has no place on one line: no nomogram is drawn of it.
+  const turns = scale => scale.ordered && !oneWay(scale.marks.map(m => m[2]));
+
   function pairScale(pair, features, target, against, temperature) {
     const name = pair.columns.map(j => features[j].name).join(" x ");
     return {name, ordered: false, pair, behind: i => pair.rows[i], marks: pair.table.map((cell, i) =>
@@ -66,16 +69,18 @@ const Nomogram = (() => {
 
   const middle = places => (Math.min(...places) + Math.max(...places)) / 2;
 
-  // values: of the case at hand, marked on the scales; null: none.
+  // values: of the case at hand, marked on the scales; null: none.  A sentence, where a column turns.
   function picture(width, features, problem, {target, against, values = null}) {
-    const all = scales(features, problem, target, against), shown = all.slice(0, MOST);
+    const all = scales(features, problem, target, against), shown = all.slice(0, MOST), turning = shown.filter(turns);
+    if (turning.length) {
+      const some = turning.slice(0, 3).map(s => s.name).join(", "), more = turning.length > 3 ? ` and ${turning.length - 3} more` : "";
+      return Dom.make("p", `No nomogram of these two classes: ${some}${more} neither rise nor fall throughout. The pictures of the terms say what they say.`, {class: "soft"});
+    }
     const longest = Math.max(...shown.map(s => s.most - s.least), 1e-9), unit = longest / 100;
     const room = width < 520 ? 0 : Math.min(width * 0.3, 300), left = room + 14, right = width - 16;
     const at = points => left + points / 100 * (right - left);
-    const rows = shown.map(s => ({...s, flat: !s.ordered || oneWay(s.marks.map(m => m[2]))}));
-    const head = width < 520 ? 16 : 0;
-    const tall = s => (s.flat ? 40 : 76) + head;
-    const height = rows.reduce((sum, s) => sum + tall(s), 0) + 40 + 165;
+    const head = width < 520 ? 16 : 0, tall = 40 + head;
+    const height = shown.length * tall + 40 + 165;
     const svg = Charts.canvas(width, height, `Nomogram of ${shown.map(s => s.name).join(", ")}`, "nomogram");
     const axis = (y, name, marks, key) => {
       svg.append(path([[at(0), y], [at(100), y]], {class: "scale"}), label(name, y));
@@ -92,22 +97,19 @@ const Nomogram = (() => {
     axis(room ? 22 : 38, "points", ticks(0, 100, width < 520 ? 5 : 10).map(p => [at(p), String(p)]));
     let y = room ? 40 : 56;
     let base = 0;
-    for (const s of rows) {
+    for (const s of shown) {
       const points = nat => at((nat - s.least) / unit);
-      if (s.flat) flatScale(svg, s, y + head + 22, points);
-      else curve(svg, s, y + head + 8, y + head + 66, points, right);
-      // Above its curve, where there is no room beside it.
-      svg.append(label(s.name, y + head + (s.flat ? 22 : room ? 40 : 24)));
+      flatScale(svg, s, y + head + 22, points);
+      svg.append(label(s.name, y + head + 22));
       if (values !== null && s.at !== undefined && values[s.at] !== null && values[s.at] !== -1) {
         const nat = s.ratio(values[s.at]), clipped = Math.min(Math.max(nat, s.least), s.most);
-        const high = s.flat ? y + head + 22 : y + head + 66 - (Math.min(Math.max(values[s.at], s.low), s.high) - s.low) / (s.high - s.low || 1) * 58;
-        svg.append(draw("circle", {cx: points(clipped), cy: high, r: 5, class: "case"}));
+        svg.append(draw("circle", {cx: points(clipped), cy: y + head + 22, r: 5, class: "case"}));
       }
       base += s.least;
-      y += tall(s);
+      y += tall;
     }
     for (const s of all.slice(MOST)) base += (s.least + s.most) / 2;
-    totals(svg, y + 30, {base, unit, rows, problem, target, against, axis, left, right, width});
+    totals(svg, y + 30, {base, unit, rows: shown, problem, target, against, axis, left, right, width});
     return svg;
   }
 
@@ -124,17 +126,6 @@ const Nomogram = (() => {
         svg.append(text(at[i], y - 8, said.length > 14 ? `${said.slice(0, 13)}…` : said, {"text-anchor": "middle"}));
       }
     });
-  }
-
-  // A column that turns: its value goes up, so that no curve lies on itself.
-  function curve(svg, s, top, bottom, points, far) {
-    const up = v => bottom - (v - s.low) / (s.high - s.low || 1) * (bottom - top);
-    svg.append(path(s.marks.map(m => [points(m[2]), up(m[0])]), {class: "scale curve"}));
-    for (const v of ticks(s.low, s.high, 4)) {
-      const at = points(Math.min(Math.max(s.ratio(v), s.least), s.most));
-      svg.append(draw("circle", {cx: at, cy: up(v), r: 2.2, class: "tick"}),
-        text(at > far - 40 ? at - 6 : at + 6, up(v) + 4, String(v), {"text-anchor": at > far - 40 ? "end" : "start"}));
-    }
   }
 
   function totals(svg, y, {base, unit, rows, problem, target, against, axis, left, right, width}) {

@@ -20,6 +20,9 @@
     const both = () => {
       redraw();
       for (const which of ["target", "against"]) figure.querySelector(`[data-told="${which}"]`).textContent = className(problem, chosen(which));
+      const drawn = place.querySelector("svg") !== null;
+      figure.hidden = !drawn && problem.classes.length === 2;
+      figure.querySelector("figcaption").hidden = !drawn;
       if (heat) Pairs.show(heat, problem, chosen("target"), chosen("against"));
     };
     if (heat?.querySelector(".controls")) heat.querySelector(".controls").hidden = true;
