@@ -35,7 +35,7 @@ from ...explain.modelfile.file import save_model
 from ...explain.python_source import to_python
 from ...explain.report import make_report
 from ...explain.report.content import Extras
-from ...explain.report.explorer import explorer_data
+from ...explain.report.sections import explorer_data
 from ...explain.sql import to_sql
 from ...models.registry import MODELS
 from ...rankings.families import find_families

@@ -32,14 +32,16 @@ from ..model import explain_model
 from ..portable import portable
 from ..shapes import shape_of
 from ..text import interval, many, rate_in_words, short_names
-from .explorer import choosing_rows, embedded_rows, in_nat
 from .sections import (
     RuleCost,
+    choosing_rows,
     class_codes,
     decided_data,
     drift_data,
+    embedded_rows,
     fates,
     hashes_of,
+    in_nat,
     log_of,
     looked_at,
     path_of,

@@ -28,8 +28,7 @@ from ..text import (
     yes_or_no,
 )
 from .content import MOST_LABELS, ReportOptions, calibration_lines, detection_lines, report_content
-from .explorer import sources_of
-from .sections import classes_of, decided_in_words, heat_maps, speaking
+from .sections import classes_of, decided_in_words, heat_maps, sources_of, speaking
 
 if TYPE_CHECKING:
     import jinja2
