@@ -22,7 +22,7 @@ from bayesieve import (
     explain_model,
 )
 from bayesieve.estimators import weighted
-from bayesieve.explain.model import ModelTerms, Term
+from bayesieve.explain.terms import ModelTerms, Term
 
 CORRECTED = {"corrections": (4.0, 1.0), "price": 0.5, "pairs": True}
 

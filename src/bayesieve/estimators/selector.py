@@ -72,7 +72,7 @@ from .significance import (
 )
 
 if TYPE_CHECKING:
-    from ..explain.model import ModelTerms, Parts
+    from ..explain.terms import ModelTerms, Parts
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -416,7 +416,7 @@ class NaiveBayesSelector(
     @property
     def terms_(self) -> "ModelTerms":
         """Columns chosen as terms, in the order in which the search ranks them."""
-        from ..explain.model import ModelTerms, Spoken, Term
+        from ..explain.terms import ModelTerms, Spoken, Term
 
         check_is_fitted(self, "path_")
         model = self.estimator_

@@ -53,7 +53,7 @@ from .collections import gathered_weights
 from .naive_bayes import AnyTable, NaiveBayes, restrict_names
 
 if TYPE_CHECKING:
-    from ..explain.model import ModelTerms, Parts
+    from ..explain.terms import ModelTerms, Parts
 
 # Tables that may change by less do not change.
 _LEAST_FREEDOM = 1e-6
@@ -508,7 +508,7 @@ class WeightedNaiveBayes(ChosenColumns, AnyTable, BaseEstimator):
     @property
     def terms_(self) -> "ModelTerms":
         """Terms in the order in which they entered."""
-        from ..explain.model import ModelTerms, Spoken, Term
+        from ..explain.terms import ModelTerms, Spoken, Term
 
         check_is_fitted(self, "path_")
         fitted, read = self.estimator_.fitted_, np.flatnonzero(self.support_).tolist()
