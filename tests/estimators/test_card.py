@@ -556,3 +556,18 @@ def test_changes_that_make_no_card_are_refused_in_words():
     more = model.changed(X, y, cuts={"age": [30, 60]}, points={"age": [-2, 0, 5]})
     told = [(line.condition, *line.points) for line in more.card_.lines if line.column == "age"]
     assert told == [("below 30", -2), ("30 to 59", 0), ("60 and above", 5)]
+
+
+def test_every_page_says_where_a_condition_begins():
+    """A value at a cut-off belongs above it: no page says "up to 29" of what ends before 29."""
+    X, y = table()
+    model = ScoreCard(lines=8).fit(X, y)
+    conditions = {line.condition for line in model.card_.lines if line.column == "age"}
+    cut = min(line.where[0][0].low or 99 for line in model.card_.lines if line.column == "age")
+    told = explain_model(model)
+    values = next(each.values for each in told.features if each.feature == "age")
+    assert f"below {cut:g}" in values
+    assert f"below {cut:g}" in conditions
+    page = model.report(X, y, n_resamples=0)
+    assert f"up to {cut:g}" not in page
+    assert "Weights:" not in page

@@ -361,6 +361,19 @@ def _continuous(spec: ColumnSpec, distinct: Floats, count: int) -> ColumnSpec:
     return replace(spec, distinct=distinct, n_distinct=count)
 
 
+def begins_with(cut: float) -> float | None:
+    """The number that an interval begins with, where that belongs to it; None: it ends one.
+
+    Examples
+    --------
+    >>> from bayesieve.data.columns import begins_with
+    >>> begins_with(float(np.nextafter(29.0, 0))), begins_with(4.5)
+    (29.0, None)
+    """
+    after = float(np.nextafter(cut, np.inf))
+    return after if len(repr(after)) + 4 < len(repr(cut)) else None
+
+
 def span_in_words(low: float, high: float) -> str:
     """Numbers between two ends, which may be infinite.
 
@@ -369,7 +382,16 @@ def span_in_words(low: float, high: float) -> str:
     >>> from bayesieve.data.columns import span_in_words
     >>> span_in_words(-np.inf, 4.5), span_in_words(1.25, 4.5)
     ('up to 4.5', '1.25 to 4.5')
+    >>> span_in_words(-np.inf, float(np.nextafter(29.0, 0)))
+    'below 29'
     """
+    first, last = begins_with(low), begins_with(high)
     if np.isinf(low):
-        return "any value" if np.isinf(high) else f"up to {high:.4g}"
-    return f"above {low:.4g}" if np.isinf(high) else f"{low:.4g} to {high:.4g}"
+        if np.isinf(high):
+            return "any value"
+        return f"up to {high:.4g}" if last is None else f"below {last:.6g}"
+    if np.isinf(high):
+        return f"above {low:.4g}" if first is None else f"{first:.6g} and above"
+    if first is None or last is None:
+        return f"{low:.4g} to {high:.4g}"
+    return f"{first:.6g} to below {last:.6g}"

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..checks import Foreign, plain_value
-from ..data.columns import ColumnSpec
+from ..data.columns import ColumnSpec, begins_with
 from ..data.result import Columns, Result
 from ..estimators.naive_bayes import fitted_of, stands_for
 from ..estimators.signals import follow
@@ -787,6 +787,11 @@ def _words(spec: ColumnSpec, starts: Ints) -> list[str]:
     """Each run as people say it: up to 4.2, from 4.2 to 5.1, above 5.1."""
     if starts.size < 2 or spec.cuts is None or spec.levels is None:
         return ["any number"] * starts.size
+    first = [begins_with(float(spec.cuts[at - 1])) for at in starts[1:]]
+    if all(each is not None for each in first):  # as cards cut them
+        told = [f"{each:.15g}" for each in first]
+        inner = [f"{a} to below {b}" for a, b in pairwise(told)]
+        return [f"below {told[0]}", *inner, f"{told[-1]} and above"]
     cuts = [short_cut(float(spec.cuts[at - 1]), *spec.levels[at - 1 : at + 1]) for at in starts[1:]]
     inner = [f"{a} to {b}" for a, b in pairwise(cuts)]
     return [f"<= {cuts[0]}", *inner, f"above {cuts[-1]}"]
