@@ -612,7 +612,8 @@ class WeightedTerms(Procedure):
     @property
     def term_names(self) -> list[str]:
         """Names of the terms, in the order in which they came."""
-        return [term["name"] for term in self.model.terms_]
+        chosen = [(path, path.states[path.chosen]) for path in self.paths]
+        return [path.name_of(term) for path, state in chosen for term in state.terms]
 
     def figures(self) -> GuidingFigures:
         """Figures of the last state: a log-likelihood of rows left out, the mean of all labels."""
