@@ -148,7 +148,12 @@ def test_novelty_needs_rows_to_compare_with():
 # -- drift ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", MAKERS)
+# Models on a grid read it as the weighted one does.
+LIKE_OTHERS = ("grid", "intervals")
+SOME = [pytest.param(each, marks=[pytest.mark.slow] * (each in LIKE_OTHERS)) for each in MAKERS]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_nothing_moves_by_chance_and_what_moves_is_named(name):
     false, missed = 0, 0
     for seed in range(25):
