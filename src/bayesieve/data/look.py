@@ -395,10 +395,14 @@ def _spellings(name: str, known: Array) -> Oddity | None:
     )
 
 
-def _counts_rows(name: str, known: Floats) -> Oddity | None:
-    """Whole numbers that rise by one from row to row."""
+def counts_rows(known: Floats) -> bool:
+    """Do whole steps lead from row to row, so that a number says where a row stands?"""
     steps = np.diff(known)
-    if known.size <= _FEW or steps[0] == 0 or (steps != steps[0]).any():
+    return bool(known.size >= _FEW and steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _counts_rows(name: str, known: Floats) -> Oddity | None:
+    if not counts_rows(known):
         return None
     return Oddity(
         name,

@@ -20,6 +20,7 @@ from ...criteria import CRITERIA
 from ...data.columns import is_missing
 from ...data.files.output import hidden_folder
 from ...data.files.series import table_names
+from ...data.look import counts_rows
 from ...data.result import Plain, jsonable
 from ...data.sample import Sample, read_sample
 from ...data.series import SeriesForm
@@ -127,17 +128,9 @@ def _look(table: Table, j: int, rows: NDArray[np.int64]) -> StudioLook:
         flag = "identifier" if len(set(known.tolist())) == rows.size > 20 else ""
     elif np.isin(known, (0, 1)).all():
         kind = "yes/no"
-    elif _counts_rows(known, rows.size):
+    elif known.size == rows.size and counts_rows(known):
         flag = "identifier"
     return StudioLook(kind=kind, missing=float(gone.mean()), flag=flag)
-
-
-def _counts_rows(known: NDArray[np.float64], n: int) -> bool:
-    """Whole numbers that rise by one from row to row."""
-    if known.size < max(n, 20):
-        return False
-    steps = np.diff(known)
-    return bool((steps == steps[0]).all() and steps[0] != 0)
 
 
 def chosen_models(session: Session) -> dict[str, str]:
@@ -792,30 +785,18 @@ class Bench:
         if kind == "python":
             return Export("model.py", "text/plain", to_python(model).encode())
         given: Foreign = session.params
+        told: Foreign = {
+            "title": f"Selection from {table.name}",
+            "left_out": dict(table.left_out),
+            "signals": table.signals,
+            "indicators": table.indicators,
+        }
         if kind == "card":  # with its rows, so that a page can say what a change of it costs
-            card = ScoreCard.from_model(model, session.X, session.y, **given)
-            page = make_report(
-                card,
-                session.X,
-                cast(Foreign, session.y),
-                title=f"Card from {table.name}",
-                n_resamples=0,
-                include_rows=True,
-                **given,
-            )
-            return Export("card.html", "text/html", page.encode())
-        page = make_report(
-            model,
-            session.X,
-            cast(Foreign, session.y),
-            title=f"Selection from {table.name}",
-            n_resamples=0,
-            left_out=dict(table.left_out),
-            signals=table.signals,
-            indicators=table.indicators,
-            **given,
-        )
-        return Export("report.html", "text/html", page.encode())
+            model = ScoreCard.from_model(model, session.X, session.y, **given)
+            told = {"title": f"Card from {table.name}", "include_rows": True}
+        target = cast(Foreign, session.y)
+        page = make_report(model, session.X, target, n_resamples=0, **told, **given)
+        return Export(f"{kind}.html", "text/html", page.encode())
 
     # -- what pages change ----------------------------------------------------------------------
 

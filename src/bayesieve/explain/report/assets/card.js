@@ -46,11 +46,10 @@ const Card = (() => {
   function mount(place, {card, features, rows}) {
     const lines = card.lines.map(line => ({...line, points: [...line.points], where: line.where.map(box => box.map(span => ({...span})))}));
     const was = JSON.stringify(lines), k = card.classes.length;
-    const truth = rows === null ? [] : rows.truth.map(each => card.classes.findIndex(name => String(name) === String(each)));
+    const truth = rows.truth.map(each => card.classes.findIndex(name => String(name) === String(each)));
     const values = {};
-    if (rows !== null) for (const span of lines.flatMap(line => line.where.flat())) values[span.column] ??= valuesOf(features, rows, span.column);
+    for (const span of lines.flatMap(line => line.where.flat())) values[span.column] ??= valuesOf(features, rows, span.column);
     const told = make("p", null, {class: "card-cost", role: "status"}), table = make("table", null, {class: "card-lines"});
-    const signed = points => points > 0 ? `+${points}` : String(points).replace("-", "−");
 
     function judged(some) {
       const sums = truth.map((_, i) => {
@@ -62,10 +61,9 @@ const Card = (() => {
       });
       return judge(sums, truth, k);
     }
-    const before = rows === null ? null : judged(lines);
+    const before = judged(lines);
 
     function cost() {
-      if (before === null) return;
       const now = judged(lines), changed = JSON.stringify(lines) !== was;
       const figures = [["decided wrongly", "wrong", v => `${(100 * v).toFixed(1)} %`], ["log-loss", "loss", v => v.toFixed(4)], ["AUC", "area", v => v.toFixed(4)]];
       const parts = figures.filter(each => now[each[1]] !== null).map(([name, which, words]) =>
@@ -83,7 +81,7 @@ const Card = (() => {
     }
 
     // The line that ends where this one begins.
-    const before_ = span => lines.map(single).find(other => other && other.column === span.column && other.known && other.high === span.low);
+    const endsBefore = span => lines.map(single).find(other => other && other.column === span.column && other.known && other.high === span.low);
 
     function draw() {
       const heads = k === 2 ? ["points"] : card.classes.map(String);
@@ -123,7 +121,7 @@ const Card = (() => {
 
     // A cut-off may move as far as its neighbours.
     function move(span, cut) {
-      const value = Number(cut.value), other = before_(span);
+      const value = Number(cut.value), other = endsBefore(span);
       const fits = cut.value !== "" && (other === undefined || other.low === null || value > other.low) && (span.high === null || value < span.high);
       if (fits) {
         if (other) other.high = value;
@@ -139,12 +137,9 @@ const Card = (() => {
     });
     const wide = make("div", null, {class: "scroll"});
     wide.append(table);
-    place.append(wide, ...(rows === null ? [] : [told, back]));
-    if (rows === null) table.classList.add("fixed");
+    place.append(wide, told, back);
     draw();
-    if (rows === null) place.querySelectorAll("input").forEach(each => { each.disabled = true; });
-    return {lines, signed};
   }
 
-  return {mount, holds, judge};
+  return {mount};
 })();
