@@ -37,4 +37,4 @@ def test_a_file_is_looked_at_as_a_frame_is(tmp_path):
 def test_mistakes_are_answered_in_a_sentence(tmp_path):
     pd.DataFrame({"a": [1, 2]}).to_csv(tmp_path / "t.csv", index=False)
     refused = run(tmp_path / "t.csv", "--target", "b")
-    assert "--target 'b' is no column; there are 'a'" in str(refused.exception)
+    assert "there is no column 'b'; the columns are 'a'" in str(refused.exception)

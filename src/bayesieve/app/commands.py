@@ -1,4 +1,4 @@
-"""The verbs that make and use models of tables: select, card, rank, predict, explain, datasets."""
+"""The verbs about tables and their models: look, select, card, rank, predict, explain, datasets."""
 
 import csv
 import io
@@ -63,6 +63,7 @@ from .tables import (
     read_priors,
     read_problem,
     read_rows,
+    take_out,
 )
 
 #: What chooses columns or terms.
@@ -315,16 +316,13 @@ def look(data: Path, settings: Settings) -> None:
     content = read_data(data)
     if content.sparse:
         raise BadUseError(f"look reads tables of cells; {data} is a sparse matrix.")
-    X, y = pl.DataFrame(content.X), content.target
+    y = content.target
     if settings.target is not None:
-        if settings.target not in X.columns:
-            near = ", ".join(map(repr, X.columns[:8]))
-            raise BadUseError(f"--target {settings.target!r} is no column; there are {near}.")
-        y = X[settings.target].cast(pl.String).fill_null("").to_numpy()
-        if X[settings.target].dtype.is_numeric():
-            y = X[settings.target].to_numpy()
-        X = X.drop(settings.target)
-    found = look_at_table(X, None if y is None or np.ndim(y) > 1 else y)
+        content, taken = take_out(content, [settings.target])
+        series = taken[settings.target]
+        plain = series if series.dtype.is_numeric() else series.cast(pl.String).fill_null("")
+        y = plain.to_numpy()
+    found = look_at_table(content.X, None if y is None or np.ndim(y) > 1 else y)
     tell_result(settings, found.to_dict, lambda: found.to_text() + "\n")
 
 

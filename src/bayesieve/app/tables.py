@@ -174,7 +174,7 @@ def read_problem(
         _check_aside(aside, [target, *labels])
         content, apart = whole, dict[str, pl.Series]()
         if aside:
-            content, apart = _take_out(replace(whole, target=None), aside)
+            content, apart = take_out(replace(whole, target=None), aside)
             content = replace(content, target=whole.target)
         problem = split_target(content, target, labels)._replace(aside=apart)
         if identifiers:
@@ -212,7 +212,7 @@ def _check_aside(aside: Sequence[str], target: Sequence[str | None]) -> None:
         raise BadUseError(f"column {both!r} is the target: it cannot say groups or time too.")
 
 
-def _take_out(table: Content, wanted: Sequence[str]) -> tuple[Content, dict[str, pl.Series]]:
+def take_out(table: Content, wanted: Sequence[str]) -> tuple[Content, dict[str, pl.Series]]:
     """Take columns out of a table."""
     known = [*table.names, *table.texts.columns]
     found = {}
@@ -288,7 +288,7 @@ def split_target(table: Content, target: str | None, labels: list[str]) -> Label
         found = LabelledTable(table.X, table.names, table.target)
     else:
         check_width(len(table.names))
-        table, taken = _take_out(table, labels or [str(target)])
+        table, taken = take_out(table, labels or [str(target)])
         if table.texts.columns:
             raise BadUseError(
                 f"column {table.texts.columns[0]!r} is text, which sparse rows cannot give to a "
